@@ -1,0 +1,369 @@
+"""The promises every variant keeps. Read this first.
+
+A release is what we publish, together with the set of original tables it could have come from. A `Method` makes a
+`Release` from a `Dataset`; a `Requirement` is a bound on a fact over the release's `Worlds`, judged on evidence; a
+query is a `RowMap` handed to `Worlds.outcomes`, which gives estimates, hard bounds, laws and samples.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from sfumato.chance import Chance
+    from sfumato.data.codec import Codes, Domain
+    from sfumato.data.dataset import Dataset
+    from sfumato.data.evidence import Groups
+    from sfumato.data.schema import Schema
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+Sense = Literal["max", "min"]
+Measure = Literal["count", "sum", "avg", "min", "max"]
+
+
+# ---- privacy: requirements judge evidence -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether evidence suffices, what was achieved (same keys as the parameters), and how many groups fail."""
+
+    holds: bool
+    achieved: Mapping[str, float]
+    n_failing: int = 0
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A requirement's test for kernels: `test(codes, parameters, table) -> bool` on one group's sorted codes.
+
+    `test` is a Numba `cfunc` of signature `boolean(uint16[::1], float64[::1], float64[::1])`; `column` names the
+    sensitive column whose sorted codes it reads (None: any column, only the size matters).
+    """
+
+    test: Any
+    parameters: tuple[float, ...]
+    column: str | None
+    table: Callable[[Ints], Floats] | None = None
+    """Makes the lookup table from the column's value counts over the whole table (t-closeness); None: empty."""
+
+
+class Requirement(ABC):
+    """A privacy model with its parameters: a frozen value that says which evidence suffices.
+
+    `monotone`: merging two groups that pass gives a group that passes. `least`: no smaller group can pass.
+    """
+
+    model: ClassVar[str]
+    reads: ClassVar[str] = "groups"
+    monotone: ClassVar[bool] = True
+
+    @abstractmethod
+    def holds(self, evidence: Groups) -> Verdict:
+        """Judge the evidence; accepting comparisons are rounded against us."""
+
+    @abstractmethod
+    def parameters(self) -> Mapping[str, Any]:
+        """Public parameters, JSON-ready, as written into guarantees.json (without `on`)."""
+
+    @property
+    @abstractmethod
+    def least(self) -> int:
+        """Smallest number of units in a group that could pass."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Sensitive columns it reads."""
+        on = getattr(self, "on", None)
+        return () if on is None else (on,)
+
+    def twin(self) -> Twin | None:
+        """The compiled test, when there is one."""
+        return None
+
+    def nearest(self, table: Groups) -> Mapping[str, float]:
+        """Closest feasible parameters when even the whole table as one group (`table`) fails; empty if none."""
+        return dict(self.holds(table).achieved)
+
+    def implies(self, other: Requirement) -> bool:
+        """True only if every group that passes `self` must pass `other` (same model, looser parameters)."""
+        return self == other
+
+    def __and__(self, other: Requirement | Both) -> Both:
+        return Both((self,)) & other
+
+
+@dataclass(frozen=True)
+class Both:
+    """Several requirements that must all hold: `KAnonymity(5) & LDiversity(2, on="diagnosis")`."""
+
+    parts: tuple[Requirement, ...]
+
+    def __and__(self, other: Requirement | Both) -> Both:
+        return Both(self.parts + (other.parts if isinstance(other, Both) else (other,)))
+
+
+# ---- generation ---------------------------------------------------------------------------------------------------
+
+
+class Method(ABC):
+    """An algorithm with its parameters."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def accepts(self, dataset: Dataset, requirements: Sequence[Requirement]) -> None:
+        """Raise `Incompatible` now, not after an hour, when this method cannot serve them."""
+
+    @abstractmethod
+    def publish(self, dataset: Dataset, requirements: Sequence[Requirement], chance: Chance) -> Release:
+        """Make a release that meets every requirement, or raise `Infeasible` with the nearest feasible."""
+
+    @abstractmethod
+    def parameters(self) -> Mapping[str, Any]:
+        """Public parameters, JSON-ready, as written into provenance.json."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One guarantee of a release: the model, its parameters, the sensitive column, what was achieved."""
+
+    model: str
+    parameters: Mapping[str, Any]
+    on: str | None
+    achieved: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a release was made, with nothing that depends on hidden randomness or the raw file."""
+
+    method: str
+    parameters: Mapping[str, Any]
+    promises: tuple[Promise, ...] = ()
+    unit: str = "row"
+    reproducible: bool = False
+    notes: tuple[str, ...] = ()
+    title: str | None = None
+    license: str | None = None
+
+
+class Release(ABC):
+    """Published parts + recipe + `worlds()`; readable without the original.
+
+    `schema` and `domains` speak of published columns only. Two forms with equal parts publish equal bytes.
+    """
+
+    form: ClassVar[str]
+    name: str
+    schema: Schema
+    domains: Mapping[str, Domain]
+    recipe: Recipe
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Rows of every original this release allows, suppressed ones counted."""
+
+    @abstractmethod
+    def worlds(self) -> Worlds:
+        """The originals it allows."""
+
+    @abstractmethod
+    def evidence(self) -> Groups | None:
+        """Evidence as the published cells show it; None when rows are not persons (a `unit` column was used)."""
+
+    @abstractmethod
+    def with_recipe(self, recipe: Recipe) -> Release:
+        """The same parts under another recipe."""
+
+    @abstractmethod
+    def groups(self) -> pa.Table:
+        """The published groups: id, size, label and ends of every uncertain column."""
+
+
+# ---- uncertainty: worlds answer row maps --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a row map makes of N rows: `key` (N,) −1 = the row is not in the answer, else the index of its GROUP BY
+    key; `values` (N, J) the argument of each aggregate, NaN = not counted by it (SQL NULL or filtered out);
+    `sure` (N,) False where an open end of a domain leaves key or values undecided (None: all decided).
+    """
+
+    key: Ints
+    values: Floats
+    sure: Bools | None = None
+
+
+class RowMap(Protocol):
+    """A query's view of one row: reads some columns, gives a key and J numbers.
+
+    `factors` splits a WHERE conjunction: each factor reads its own columns and says for code tuples which rows it
+    keeps (0/1, with a sureness mask or None). `core_columns` are the columns that keys, arguments and mixed predicates
+    read; `core` maps their code tuples to an `Outcome`. A row's outcome is `core`, with key −1 unless all factors keep it.
+    Factors read disjoint sets of columns, disjoint from `core_columns`.
+    """
+
+    n_values: int
+    core_columns: tuple[str, ...]
+    factors: Sequence[Factor]
+
+    @property
+    def n_keys(self) -> int:
+        """Number of keys met so far; grows as `core` meets new ones."""
+        ...
+
+    def core(self, codes: Mapping[str, Codes]) -> Outcome:
+        """Outcomes of N code tuples over `core_columns` (with no core columns: one outcome, N = 1)."""
+        ...
+
+
+class Factor(Protocol):
+    """One conjunct group of a WHERE clause over its own columns."""
+
+    columns: tuple[str, ...]
+
+    def keeps(self, codes: Mapping[str, Codes]) -> tuple[Bools, Bools | None]:
+        """For N code tuples: kept or not, and whether that is decided (None: all decided)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Hard bounds per key, shape (K,): NaN = no row in any world; ±inf = unbounded; `tight` when both are attained."""
+
+    lo: Floats
+    hi: Floats
+    tight: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """The law of a count: P(count = offset + i) = pmf[i]."""
+
+    offset: int
+    pmf: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Extreme:
+    """Optimum over worlds of Σ weight per key, shape (K,), and the count and sum of one world that attains it."""
+
+    value: Floats
+    count: Floats
+    sum: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Aggregates in W sampled worlds: arrays (W, K, J). `minimum`/`maximum` are NaN where nothing is counted;
+    `rows` (W, K) counts rows with that key, NULL arguments included."""
+
+    rows: Floats
+    count: Floats
+    sum: Floats
+    minimum: Floats
+    maximum: Floats
+
+
+class Outcomes(Protocol):
+    """What a row map becomes in independent blocks of one primitive (or several: `worlds.blocks`).
+
+    "count j of key κ" = number of rows with key κ and a value j that is not NaN; j = −1 counts rows with key κ.
+    Every array is over all keys, shape (K,); K = n_keys. Facts are exact unless the return type allows None.
+    """
+
+    n_keys: int
+
+    def moments(self, weights: Sequence[tuple[int, bool]]) -> tuple[Floats, Floats]:
+        """Mean (M, K) and covariance (M, K, M, K) of M additive facts (j, summed?); j = −1 means rows."""
+        ...
+
+    def extreme(self, j: int, slope: float, shift: Floats, sense: Sense) -> tuple[Extreme, bool]:
+        """Optimum of Σ over counted rows of key κ of (slope·v_j + shift_κ), each key by itself, over all worlds;
+        the flag says whether it is attained (False: a sound outer bound)."""
+        ...
+
+    def log_cf(self, j: int, key: int, omega: Floats) -> tuple[Floats, Floats] | None:
+        """log|φ| and arg φ of count j of one key at angles omega; None when not computable exactly."""
+        ...
+
+    def caps(self, j: int, sense: Sense) -> Caps:
+        """What is needed for MIN and MAX."""
+        ...
+
+    def absent(self, j: int) -> Floats | None:
+        """P(count j of κ = 0) per key; None when not computable exactly."""
+        ...
+
+    def average(self, j: int) -> Floats | None:
+        """E[AVG_j | count ≥ 1] per key where exact, NaN where nothing is counted; None when not computable."""
+        ...
+
+    def sample(self, n_worlds: int, chance: Chance) -> Sampled:
+        """The aggregates in sampled worlds."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Caps:
+    """For thresholds t_0 < t_1 < … (sense "max"; reversed for "min"), per key κ, shape (K, T):
+
+    `log_within[κ, i]` = log P(no counted value beyond t_i), None if not computable; `can_stay`: some world keeps all
+    counted values within t_i; `can_show`: such a world exists that also counts at least one; `possible`: some world
+    counts a value equal to t_i.
+    """
+
+    thresholds: Floats
+    log_within: Floats | None
+    can_stay: Bools
+    can_show: Bools
+    possible: Bools
+
+
+class Worlds(Protocol):
+    """The originals a release allows, as independent blocks of primitives."""
+
+    basis: str
+    """possible | uniform prior | learned prior | noise"""
+    columns: tuple[str, ...]
+    domains: Mapping[str, Domain]
+    n_rows: int
+
+    def certain(self, column: str) -> bool:
+        """True when the column has one possible value in every row and no bijection moves it."""
+        ...
+
+    def outcomes(self, rows: RowMap) -> Outcomes:
+        """Answerable facts of a row map."""
+        ...
+
+    def sample(self, chance: Chance) -> Mapping[str, Codes]:
+        """One world: codes of every column, rows in no meaningful order."""
+        ...
+
+    def contains(self, codes: Mapping[str, Codes]) -> bool:
+        """Is this table, as a multiset of rows over `columns`, one of the worlds?"""
+        ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing the verifier looked at: what was asked, whether it holds, figures without cell values."""
+
+    check: str
+    holds: bool
+    detail: str
+    figures: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""What goes in: files, schema, hierarchies, integer codes, evidence."""

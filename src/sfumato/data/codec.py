@@ -1,0 +1,152 @@
+"""Values as integer codes: a `Domain` lists what a cell may hold, in leaf order, and the nodes above."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sfumato.data.schema import Kind
+
+Codes = NDArray[np.int32]
+ROOT = "*"
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One level of a hierarchy: `node[code]` is nondecreasing over the codes, `labels[node]` its name."""
+
+    node: Codes
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """What a cell of one column may hold, as codes 0 … size−1 in leaf order.
+
+    `values` are the leaves without the missing value; when `missing`, the last code is the missing value.
+    Every node of every level is a contiguous run of codes, and so is every published region. `levels` go from
+    fine to coarse, without the leaves and without the root `*`. An open end means "this value or beyond".
+    """
+
+    kind: Kind
+    values: pa.Array
+    missing: bool = False
+    levels: tuple[Level, ...] = ()
+    ordered: bool = True
+    open_low: bool = False
+    open_high: bool = False
+
+    @property
+    def n_values(self) -> int:
+        """Leaves without the missing value."""
+        return len(self.values)
+
+    @property
+    def size(self) -> int:
+        """Number of codes, the missing value counted."""
+        return len(self.values) + int(self.missing)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """Leaf values as numbers (dates as days since 1970, missing as NaN); None for text."""
+        if self.kind == "text":
+            return None
+        values = self.values
+        if pa.types.is_date32(values.type):
+            values = values.cast(pa.int32())
+        elif pa.types.is_boolean(values.type):
+            values = values.cast(pa.int8())
+        numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        return np.append(numbers, np.nan) if self.missing else numbers
+
+    def decode(self, codes: Codes) -> pa.Array:
+        """The values behind codes; the missing value becomes null."""
+        indices = pa.array(codes, mask=(codes == self.n_values) if self.missing else None)
+        return self.values.take(indices)
+
+    def with_missing(self) -> pa.Array:
+        """All leaves in code order, null last when the missing value is one of them."""
+        return pa.concat_arrays([self.values, pa.nulls(1, self.values.type)]) if self.missing else self.values
+
+    def node_of(self, low: int, high: int) -> tuple[int, int, str]:
+        """The lowest node that covers codes low … high, as its own (low, high, label)."""
+        if low == high:
+            return low, high, self.leaf_label(low)
+        for level in self.levels:
+            node = int(level.node[low])
+            if node == level.node[high]:
+                first = int(np.searchsorted(level.node, node, side="left"))
+                last = int(np.searchsorted(level.node, node, side="right")) - 1
+                return first, last, level.labels[node]
+        return 0, self.size - 1, ROOT
+
+    def leaf_label(self, code: int) -> str:
+        """How one leaf is written; open ends say so."""
+        if self.missing and code == self.n_values:
+            return "missing"
+        text = _text(self.values[code])
+        if self.open_low and code == 0:
+            return f"<= {text}"
+        return f">= {text}" if self.open_high and code == self.n_values - 1 else text
+
+    def range_label(self, low: int, high: int) -> str:
+        """How a run of codes is written: a leaf, a node when the run is one, a range, or a set.
+
+        >>> d = Domain("integer", pa.array([20, 21, 22]), missing=True)
+        >>> d.range_label(0, 1), d.range_label(1, 3), d.range_label(2, 2)
+        ('[20, 21]', '[21, 22] or missing', '22')
+        """
+        if low == high:
+            return self.leaf_label(low)
+        if low == 0 and high == self.size - 1:
+            return ROOT
+        first, last, label = self.node_of(low, high)
+        if (first, last) == (low, high) and (label != ROOT) and not self.ordered:
+            return label
+        rest = " or missing" if self.missing and high == self.n_values else ""
+        top = high - 1 if rest else high
+        if not self.ordered:
+            return "{" + ", ".join(self.leaf_label(c) for c in range(low, high + 1)) + "}"
+        if low == top:
+            return self.leaf_label(low) + rest
+        ends = [_text(self.values[low]), _text(self.values[top])]
+        left = "(.." if self.open_low and low == 0 else f"[{ends[0]}"
+        right = "..)" if self.open_high and top == self.n_values - 1 else f"{ends[1]}]"
+        return f"{left}, {right}{rest}"
+
+
+def _text(value: pa.Scalar) -> str:
+    found = value.as_py()
+    return repr(found) if isinstance(found, float) else str(found)
+
+
+def encode(array: pa.Array, kind: Kind) -> tuple[Domain, Codes]:
+    """Dictionary-encode one column: distinct values in sorted order, missing last.
+
+    >>> d, c = encode(pa.array(["b", None, "a"]), "text")
+    >>> d.values.to_pylist(), d.missing, c.tolist()
+    (['a', 'b'], True, [1, 2, 0])
+    """
+    encoded = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if not pa.types.is_dictionary(encoded.type):
+        encoded = encoded.dictionary_encode()
+    order = pc.array_sort_indices(encoded.dictionary).to_numpy(zero_copy_only=False)
+    rank = np.empty(len(order) + 1, dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    rank[-1] = len(order)
+    raw = encoded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
+    values = encoded.dictionary.take(pa.array(order))
+    return Domain(kind, values, missing=encoded.null_count > 0, ordered=kind != "text"), rank[raw]
+
+
+def recode(codes: Mapping[str, Codes], tables: Mapping[str, Codes]) -> dict[str, Codes]:
+    """Replace codes column by column through lookup tables (old code → new code)."""
+    return {name: tables[name][column] if name in tables else column for name, column in codes.items()}

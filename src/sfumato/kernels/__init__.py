@@ -1,0 +1,1 @@
+"""The hot loops: arrays in, arrays out; every kernel has a slow twin in tests/oracles."""

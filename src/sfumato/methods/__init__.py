@@ -1,0 +1,1 @@
+"""Algorithms that turn a dataset into a release."""

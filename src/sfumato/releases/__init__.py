@@ -1,0 +1,1 @@
+"""What comes out: one release form each, and the package on disk."""

@@ -1,0 +1,1 @@
+"""Privacy models, one short file each."""

@@ -1,0 +1,1 @@
+"""Loss metrics, workloads and distances."""

@@ -1,0 +1,1 @@
+"""The independent verifier: re-reads written bytes with code of its own."""

@@ -1,0 +1,1 @@
+"""What a release leaves uncertain, one primitive each."""
