@@ -288,7 +288,11 @@ class Outcomes(Protocol):
     n_keys: int
 
     def moments(self, weights: Sequence[tuple[int, bool]]) -> tuple[Floats, Floats]:
-        """Mean (M, K) and covariance (M, K, M, K) of M additive facts (j, summed?); j = −1 means rows."""
+        """Mean (M, K) and, within each key, covariance (M, M, K) of M additive facts (j, summed?); j = −1 means rows."""
+        ...
+
+    def cross(self, weight: tuple[int, bool]) -> Floats:
+        """Covariance (K, K) of one additive fact across keys: the cells of a GROUP BY."""
         ...
 
     def extreme(self, j: int, slope: float, shift: Floats, sense: Sense) -> tuple[Extreme, bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sfumato.data.schema import Kind
 
 Codes = NDArray[np.int32]
+Region = Literal["range", "node", "set"]
 ROOT = "*"
 
 
@@ -34,13 +35,17 @@ class Domain:
     `values` are the leaves without the missing value; when `missing`, the last code is the missing value.
     Every node of every level is a contiguous run of codes, and so is every published region. `levels` go from
     fine to coarse, without the leaves and without the root `*`. An open end means "this value or beyond".
+    `region` says what may be published for a run of codes: a `range` whose ends lie on the grid (`cell[code]`,
+    nondecreasing, is the grid cell of a code; None: every leaf is a cell), the lowest common `node`, or the `set`
+    of leaves of the run.
     """
 
     kind: Kind
     values: pa.Array
     missing: bool = False
     levels: tuple[Level, ...] = ()
-    ordered: bool = True
+    region: Region = "range"
+    cell: Codes | None = None
     open_low: bool = False
     open_high: bool = False
 
@@ -88,6 +93,32 @@ class Domain:
                 return first, last, level.labels[node]
         return 0, self.size - 1, ROOT
 
+    def cover(self, low: Codes, high: Codes) -> tuple[Codes, Codes]:
+        """The smallest publishable regions that contain the runs low[i] … high[i]; shapes (n,).
+
+        >>> d = Domain("integer", pa.array(range(10)), cell=np.repeat(np.arange(2, dtype=np.int32), 5))
+        >>> [ends.tolist() for ends in d.cover(np.array([1, 3], np.int32), np.array([2, 7], np.int32))]
+        [[0, 0], [4, 9]]
+        """
+        if self.region == "node":
+            return self._cover_by_nodes(low, high)
+        if self.region == "set" or self.cell is None:
+            return low, high
+        first = np.searchsorted(self.cell, self.cell[low], side="left")
+        last = np.searchsorted(self.cell, self.cell[high], side="right") - 1
+        return first.astype(np.int32), last.astype(np.int32)
+
+    def _cover_by_nodes(self, low: Codes, high: Codes) -> tuple[Codes, Codes]:
+        first = np.zeros(len(low), dtype=np.int32)
+        last = np.full(len(low), self.size - 1, dtype=np.int32)
+        for level in reversed(self.levels):
+            same = level.node[low] == level.node[high]
+            first[same] = np.searchsorted(level.node, level.node[low[same]], side="left")
+            last[same] = np.searchsorted(level.node, level.node[low[same]], side="right") - 1
+        leaf = low == high
+        first[leaf], last[leaf] = low[leaf], high[leaf]
+        return first, last
+
     def leaf_label(self, code: int) -> str:
         """How one leaf is written; open ends say so."""
         if self.missing and code == self.n_values:
@@ -109,11 +140,11 @@ class Domain:
         if low == 0 and high == self.size - 1:
             return ROOT
         first, last, label = self.node_of(low, high)
-        if (first, last) == (low, high) and (label != ROOT) and not self.ordered:
+        if (first, last) == (low, high) and label != ROOT and self.region == "node":
             return label
         rest = " or missing" if self.missing and high == self.n_values else ""
         top = high - 1 if rest else high
-        if not self.ordered:
+        if self.region != "range":
             return "{" + ", ".join(self.leaf_label(c) for c in range(low, high + 1)) + "}"
         if low == top:
             return self.leaf_label(low) + rest
@@ -144,7 +175,8 @@ def encode(array: pa.Array, kind: Kind) -> tuple[Domain, Codes]:
     rank[-1] = len(order)
     raw = encoded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
     values = encoded.dictionary.take(pa.array(order))
-    return Domain(kind, values, missing=encoded.null_count > 0, ordered=kind != "text"), rank[raw]
+    region: Region = "set" if kind == "text" else "range"
+    return Domain(kind, values, missing=encoded.null_count > 0, region=region), rank[raw]
 
 
 def recode(codes: Mapping[str, Codes], tables: Mapping[str, Codes]) -> dict[str, Codes]:
