@@ -1,0 +1,86 @@
+"""Publish tables about people together with the set of original tables they could have come from, and ask that set.
+
+A release is what we publish, together with the set of original tables it could have come from.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_WORDS = {
+    "read": "desk:read",
+    "publish": "desk:publish",
+    "open": "desk:open",
+    "verify": "desk:verify",
+    "measure": "desk:measure",
+    "PublishedRelease": "desk:PublishedRelease",
+    "intervals": "data.hierarchy:intervals",
+    "cuts": "data.hierarchy:cuts",
+    "masking": "data.hierarchy:masking",
+    "dates": "data.hierarchy:dates",
+    "groups": "data.hierarchy:groups",
+    "ordered": "data.hierarchy:ordered",
+    "hierarchy_file": "data.hierarchy:hierarchy_file",
+    "suppression": "data.hierarchy:suppression",
+    "SfumatoError": "errors:SfumatoError",
+    "SchemaError": "errors:SchemaError",
+    "ParameterError": "errors:ParameterError",
+    "Incompatible": "errors:Incompatible",
+    "Infeasible": "errors:Infeasible",
+    "Unanswerable": "errors:Unanswerable",
+}
+_ROOMS = ("sfumato.requirements", "sfumato.methods.tables")
+
+
+def _places() -> dict[str, str]:
+    """Public word → "module:attribute"; models and methods come from their rooms' registers."""
+    places = {word: f"sfumato.{place}" for word, place in _WORDS.items()}
+    for room in _ROOMS:
+        places.update({entry.rpartition(":")[2]: entry for entry in import_module(room).REGISTERED})
+    return places
+
+
+def __getattr__(word: str) -> Any:
+    place = None if word.startswith("__") else _places().get(word)
+    if place is None:
+        raise AttributeError(f"module 'sfumato' has no word {word!r}")
+    module, _, attribute = place.partition(":")
+    found = getattr(import_module(module), attribute)
+    globals()[word] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(["__version__", *_places()])
+
+
+if TYPE_CHECKING:
+    from sfumato.data.hierarchy import cuts as cuts
+    from sfumato.data.hierarchy import dates as dates
+    from sfumato.data.hierarchy import groups as groups
+    from sfumato.data.hierarchy import hierarchy_file as hierarchy_file
+    from sfumato.data.hierarchy import intervals as intervals
+    from sfumato.data.hierarchy import masking as masking
+    from sfumato.data.hierarchy import ordered as ordered
+    from sfumato.data.hierarchy import suppression as suppression
+    from sfumato.desk import PublishedRelease as PublishedRelease
+    from sfumato.desk import measure as measure
+    from sfumato.desk import open as open
+    from sfumato.desk import publish as publish
+    from sfumato.desk import read as read
+    from sfumato.desk import verify as verify
+    from sfumato.errors import Incompatible as Incompatible
+    from sfumato.errors import Infeasible as Infeasible
+    from sfumato.errors import ParameterError as ParameterError
+    from sfumato.errors import SchemaError as SchemaError
+    from sfumato.errors import SfumatoError as SfumatoError
+    from sfumato.errors import Unanswerable as Unanswerable
+    from sfumato.methods.tables.anatomy import Anatomy as Anatomy
+    from sfumato.methods.tables.mondrian import Mondrian as Mondrian
+    from sfumato.requirements.alpha_k import AlphaK as AlphaK
+    from sfumato.requirements.k_anonymity import KAnonymity as KAnonymity
+    from sfumato.requirements.l_diversity import LDiversity as LDiversity
+    from sfumato.requirements.t_closeness import TCloseness as TCloseness

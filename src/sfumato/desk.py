@@ -1,0 +1,168 @@
+"""The desk where publisher and analyst work: read, publish, save, open, ask, verify, measure.
+
+Every verb is a short line of calls into the rooms; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.chance import chance_of
+from sfumato.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sfumato.contracts import Both, Method, Recipe, Release, Requirement, Worlds
+    from sfumato.data.dataset import Dataset
+    from sfumato.data.hierarchy import Hierarchy
+    from sfumato.data.tabular import Tabular
+    from sfumato.queries.answer import Answer
+    from sfumato.verify import Verification
+
+Progress = Callable[[str], None]
+
+
+def read(source: Any, *, name: str | None = None, **options: Any) -> Dataset:
+    """A dataset from a CSV or Parquet path, or any pandas, Polars, Arrow or DuckDB table."""
+    from sfumato.data import files
+
+    return files.read(source, name=name, **options)
+
+
+def publish(
+    dataset: Dataset,
+    method: Method,
+    *,
+    require: Requirement | Both | Sequence[Requirement],
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> PublishedRelease:
+    """A release of the dataset that meets every requirement, or `Infeasible` with the nearest that can be met.
+
+    `seed` is for science only: the release is then marked and `save` refuses it.
+    """
+    from sfumato.methods.publication import make_release
+
+    if progress:
+        progress(f"publishing {dataset.n_rows} rows with {method.name}")
+    release = make_release(
+        dataset, method, require=require, hierarchies=hierarchies or {}, chance=chance_of(seed)
+    )
+    return PublishedRelease(release, original=dataset)
+
+
+def open(path: str | Path) -> PublishedRelease:
+    """A saved release, from its directory or zip; the original is not needed."""
+    from sfumato.releases.package import read as read_package
+
+    return PublishedRelease(read_package(Path(path)))
+
+
+def verify(path: str | Path, raw: Any = None) -> Verification:
+    """Re-read the written bytes with independent code and judge every promise; `raw` adds the original's checks."""
+    from sfumato.verify import verify as judge
+
+    return judge(Path(path), raw=raw)
+
+
+def measure(release: PublishedRelease, truth: Dataset, **options: Any) -> Tabular:
+    """Losses, workload error, width and coverage of the answers, against the original."""
+    from sfumato.utility.measures import measure as judge
+
+    return judge(release.release, truth, **options)
+
+
+class PublishedRelease:
+    """A release in hand: ask it SQL, look at its groups, draw worlds, save it.
+
+    Made by `publish` (then it still knows its original, in memory only) or by `open`.
+    """
+
+    def __init__(self, release: Release, original: Dataset | None = None) -> None:
+        self.release = release
+        self._original = original
+        self._worlds: Worlds | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name as an SQL table; `data` works too."""
+        return self.release.name
+
+    @property
+    def recipe(self) -> Recipe:
+        """How it was made and what it promises."""
+        return self.release.recipe
+
+    def worlds(self) -> Worlds:
+        """The originals it allows."""
+        if self._worlds is None:
+            self._worlds = self.release.worlds()
+        return self._worlds
+
+    def sql(
+        self, text: str, *, quantiles: Sequence[float] = (), n_worlds: int = 1000, seed: int | None = None
+    ) -> Answer:
+        """Answer one SELECT over this release: estimate, hard bounds and, on request, quantiles.
+
+        `n_worlds` sampled worlds serve what has no closed form; `seed` makes them repeatable.
+        """
+        from sfumato.queries.ask import ask
+
+        return ask(
+            self.worlds(),
+            text,
+            names=("data", self.name),
+            quantiles=tuple(quantiles),
+            n_worlds=n_worlds,
+            chance=chance_of(seed),
+        )
+
+    def groups(self) -> Tabular:
+        """The published groups: id, size, label and ends of every uncertain column."""
+        from sfumato.data.tabular import Tabular
+
+        return Tabular(self.release.groups())
+
+    def sample(self, n: int = 1, *, seed: int | None = None) -> list[pa.Table]:
+        """`n` worlds drawn from the stated basis, each a table like the original; rows in no meaningful order."""
+        import pyarrow
+
+        worlds, chance = self.worlds(), chance_of(seed)
+        drawn = (worlds.sample(chance) for _ in range(n))
+        return [pyarrow.table({c: worlds.domains[c].decode(codes[c]) for c in worlds.columns}) for codes in drawn]
+
+    def save(
+        self,
+        path: str | Path,
+        *,
+        title: str | None = None,
+        license: str | None = None,
+        force: bool = False,
+        allow_seeded: bool = False,
+    ) -> Verification:
+        """Write a package, verify the written bytes, then rename it into place; on any failure nothing is there.
+
+        A path that ends in `.zip` makes one stored zip instead of a directory.
+        """
+        from sfumato.saving import save_package
+
+        if self.recipe.reproducible and not allow_seeded:
+            raise ParameterError(
+                "This release was made with a seed: whoever learns the seed can undo its shuffles, so it is not for "
+                "publication. Publish without seed=, or pass allow_seeded=True for a scientific exercise."
+            )
+        recipe = replace(
+            self.recipe, title=title or self.recipe.title, license=license or self.recipe.license
+        )
+        return save_package(self.release.with_recipe(recipe), Path(path), original=self._original, force=force)
+
+    def __repr__(self) -> str:
+        promises = ", ".join(
+            promise.model + (f" on {promise.on}" if promise.on else "") for promise in self.recipe.promises
+        )
+        return f"<Release {self.name}: {self.release.n_rows} rows, {self.release.form}, {promises or 'no promise'}>"

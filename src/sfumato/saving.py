@@ -1,0 +1,109 @@
+"""Writing a package so that there is the old one or the new one, never half of one, and never an unverified one."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import secrets
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.errors import ParameterError, SfumatoError
+
+if TYPE_CHECKING:
+    from sfumato.contracts import Release
+    from sfumato.data.dataset import Dataset
+    from sfumato.verify import Verification
+
+MARK = ".sfumato-tmp-"
+_EXCHANGE = 2
+_HERE = -100
+
+
+def save_package(release: Release, target: Path, *, original: Dataset | None, force: bool) -> Verification:
+    """Write beside the target, verify those bytes, rename once. No verify, no release."""
+    from sfumato.releases.package import write, write_zip
+    from sfumato.report.html import public_report
+    from sfumato.verify import verify
+
+    target = target.absolute()
+    if os.path.lexists(target) and not force:
+        raise ParameterError(f"{target.name} already exists. Choose another path, or use force (--force) to replace it.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    sweep(target.parent)
+    work = target.parent / f"{MARK}{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        folder = work / (target.stem if target.suffix == ".zip" else target.name)
+        folder.parent.mkdir()
+        write(release, folder, report=public_report(release))
+        ready = folder
+        if target.suffix == ".zip":
+            ready = work / target.name
+            write_zip(folder, ready)
+        raw = original.arrow() if original is not None and release.recipe.unit != "row" else None
+        found = verify(ready, raw=raw)
+        _refuse_unless(found)
+        _put(ready, target)
+        return found
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def sweep(folder: Path) -> int:
+    """Remove what interrupted writers left in a folder; a writer that still runs is left alone."""
+    swept = 0
+    for leftover in folder.glob(f"{MARK}*"):
+        owner = leftover.name.removeprefix(MARK).split("-")[0]
+        if owner.isdigit() and not _runs(int(owner)):
+            shutil.rmtree(leftover, ignore_errors=True)
+            swept += 1
+    return swept
+
+
+def _refuse_unless(found: Verification) -> None:
+    failed = [finding for finding in found.findings if not finding.holds]
+    if failed:
+        raise SfumatoError(
+            f"The written bytes fail {len(failed)} checks, so nothing was saved: "
+            + "; ".join(f"{finding.check}: {finding.detail}" for finding in failed[:3])
+        )
+
+
+def _put(ready: Path, target: Path) -> None:
+    """One rename; an existing directory is exchanged with the new one in a single step where the system can."""
+    if target.is_dir() and not target.is_symlink():
+        if not _exchange(ready, target):
+            old = ready.parent / "replaced"
+            os.rename(target, old)
+            os.rename(ready, target)
+    else:
+        os.replace(ready, target)
+    _flush(target.parent)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    return bool(rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0)
+
+
+def _flush(folder: Path) -> None:
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
