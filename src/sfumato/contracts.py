@@ -10,7 +10,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from sfumato.outcomes import Bounds, Caps, Extreme, Factor, Law, Measure, Outcome, Outcomes, RowMap, Sampled, Sense
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
-Sense = Literal["max", "min"]
-Measure = Literal["count", "sum", "avg", "min", "max"]
+__all__ = [
+    "Both", "Bounds", "Caps", "Extreme", "Factor", "Finding", "Law", "Measure", "Method", "Outcome", "Outcomes",
+    "Promise", "Recipe", "Release", "Requirement", "RowMap", "Sampled", "Sense", "Twin", "Verdict", "Worlds",
+]  # fmt: skip
 
 
 # ---- privacy: requirements judge evidence -------------------------------------------------------------------------
@@ -192,149 +196,7 @@ class Release(ABC):
         """The published groups: id, size, label and ends of every uncertain column."""
 
 
-# ---- uncertainty: worlds answer row maps --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a row map makes of N rows: `key` (N,) −1 = the row is not in the answer, else the index of its GROUP BY
-    key; `values` (N, J) the argument of each aggregate, NaN = not counted by it (SQL NULL or filtered out);
-    `sure` (N,) False where an open end of a domain leaves key or values undecided (None: all decided).
-    """
-
-    key: Ints
-    values: Floats
-    sure: Bools | None = None
-
-
-class RowMap(Protocol):
-    """A query's view of one row: reads some columns, gives a key and J numbers.
-
-    `factors` splits a WHERE conjunction: each factor reads its own columns and says for code tuples which rows it
-    keeps (0/1, with a sureness mask or None). `core_columns` are the columns that keys, arguments and mixed predicates
-    read; `core` maps their code tuples to an `Outcome`. A row's outcome is `core`, with key −1 unless all factors keep it.
-    Factors read disjoint sets of columns, disjoint from `core_columns`.
-    """
-
-    n_values: int
-    core_columns: tuple[str, ...]
-    factors: Sequence[Factor]
-
-    @property
-    def n_keys(self) -> int:
-        """Number of keys met so far; grows as `core` meets new ones."""
-        ...
-
-    def core(self, codes: Mapping[str, Codes]) -> Outcome:
-        """Outcomes of N code tuples over `core_columns` (with no core columns: one outcome, N = 1)."""
-        ...
-
-
-class Factor(Protocol):
-    """One conjunct group of a WHERE clause over its own columns."""
-
-    columns: tuple[str, ...]
-
-    def keeps(self, codes: Mapping[str, Codes]) -> tuple[Bools, Bools | None]:
-        """For N code tuples: kept or not, and whether that is decided (None: all decided)."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Bounds:
-    """Hard bounds per key, shape (K,): NaN = no row in any world; ±inf = unbounded; `tight` when both are attained."""
-
-    lo: Floats
-    hi: Floats
-    tight: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Law:
-    """The law of a count: P(count = offset + i) = pmf[i]."""
-
-    offset: int
-    pmf: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Extreme:
-    """Optimum over worlds of Σ weight per key, shape (K,), and the count and sum of one world that attains it."""
-
-    value: Floats
-    count: Floats
-    sum: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Sampled:
-    """Aggregates in W sampled worlds: arrays (W, K, J). `minimum`/`maximum` are NaN where nothing is counted;
-    `rows` (W, K) counts rows with that key, NULL arguments included."""
-
-    rows: Floats
-    count: Floats
-    sum: Floats
-    minimum: Floats
-    maximum: Floats
-
-
-class Outcomes(Protocol):
-    """What a row map becomes in independent blocks of one primitive (or several: `worlds.blocks`).
-
-    "count j of key κ" = number of rows with key κ and a value j that is not NaN; j = −1 counts rows with key κ.
-    Every array is over all keys, shape (K,); K = n_keys. Facts are exact unless the return type allows None.
-    """
-
-    n_keys: int
-
-    def moments(self, weights: Sequence[tuple[int, bool]]) -> tuple[Floats, Floats]:
-        """Mean (M, K) and, within each key, covariance (M, M, K) of M additive facts (j, summed?); j = −1 means rows."""
-        ...
-
-    def cross(self, weight: tuple[int, bool]) -> Floats:
-        """Covariance (K, K) of one additive fact across keys: the cells of a GROUP BY."""
-        ...
-
-    def extreme(self, j: int, slope: float, shift: Floats, sense: Sense) -> tuple[Extreme, bool]:
-        """Optimum of Σ over counted rows of key κ of (slope·v_j + shift_κ), each key by itself, over all worlds;
-        the flag says whether it is attained (False: a sound outer bound)."""
-        ...
-
-    def log_cf(self, j: int, key: int, omega: Floats) -> tuple[Floats, Floats] | None:
-        """log|φ| and arg φ of count j of one key at angles omega; None when not computable exactly."""
-        ...
-
-    def caps(self, j: int, sense: Sense) -> Caps:
-        """What is needed for MIN and MAX."""
-        ...
-
-    def absent(self, j: int) -> Floats | None:
-        """P(count j of κ = 0) per key; None when not computable exactly."""
-        ...
-
-    def average(self, j: int) -> Floats | None:
-        """E[AVG_j | count ≥ 1] per key where exact, NaN where nothing is counted; None when not computable."""
-        ...
-
-    def sample(self, n_worlds: int, chance: Chance) -> Sampled:
-        """The aggregates in sampled worlds."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Caps:
-    """For thresholds t_0 < t_1 < … (sense "max"; reversed for "min"), per key κ, shape (K, T):
-
-    `log_within[κ, i]` = log P(no counted value beyond t_i), None if not computable; `can_stay`: some world keeps all
-    counted values within t_i; `can_show`: such a world exists that also counts at least one; `possible`: some world
-    counts a value equal to t_i.
-    """
-
-    thresholds: Floats
-    log_within: Floats | None
-    can_stay: Bools
-    can_show: Bools
-    possible: Bools
+# ---- uncertainty ---------------------------------------------------------------------------------------------------
 
 
 class Worlds(Protocol):

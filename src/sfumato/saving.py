@@ -29,7 +29,9 @@ def save_package(release: Release, target: Path, *, original: Dataset | None, fo
 
     target = target.absolute()
     if os.path.lexists(target) and not force:
-        raise ParameterError(f"{target.name} already exists. Choose another path, or use force (--force) to replace it.")
+        raise ParameterError(
+            f"{target.name} already exists. Choose another path, or use force (--force) to replace it."
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     sweep(target.parent)
     work = target.parent / f"{MARK}{os.getpid()}-{secrets.token_hex(4)}"
