@@ -37,7 +37,8 @@ class Domain:
     fine to coarse, without the leaves and without the root `*`. An open end means "this value or beyond".
     `region` says what may be published for a run of codes: a `range` whose ends lie on the grid (`cell[code]`,
     nondecreasing, is the grid cell of a code; None: every leaf is a cell), the lowest common `node`, or the `set`
-    of leaves of the run.
+    of leaves of the run. `complete`: no cell can hold what is not listed (a declared domain); False when the list
+    was taken from the data, so that an unseen row could hold something else.
     """
 
     kind: Kind
@@ -48,6 +49,7 @@ class Domain:
     cell: Codes | None = None
     open_low: bool = False
     open_high: bool = False
+    complete: bool = False
 
     @property
     def n_values(self) -> int:
@@ -137,11 +139,12 @@ class Domain:
         """
         if low == high:
             return self.leaf_label(low)
+        if self.region == "node":
+            first, last, label = self.node_of(low, high)
+            if (first, last) == (low, high):
+                return label
         if low == 0 and high == self.size - 1:
             return ROOT
-        first, last, label = self.node_of(low, high)
-        if (first, last) == (low, high) and label != ROOT and self.region == "node":
-            return label
         rest = " or missing" if self.missing and high == self.n_values else ""
         top = high - 1 if rest else high
         if self.region != "range":
