@@ -50,9 +50,7 @@ def publish(
 
     if progress:
         progress(f"publishing {dataset.n_rows} rows with {method.name}")
-    release = make_release(
-        dataset, method, require=require, hierarchies=hierarchies or {}, chance=chance_of(seed)
-    )
+    release = make_release(dataset, method, require=require, hierarchies=hierarchies or {}, chance=chance_of(seed))
     return PublishedRelease(release, original=dataset)
 
 
@@ -156,9 +154,7 @@ class PublishedRelease:
                 "This release was made with a seed: whoever learns the seed can undo its shuffles, so it is not for "
                 "publication. Publish without seed=, or pass allow_seeded=True for a scientific exercise."
             )
-        recipe = replace(
-            self.recipe, title=title or self.recipe.title, license=license or self.recipe.license
-        )
+        recipe = replace(self.recipe, title=title or self.recipe.title, license=license or self.recipe.license)
         return save_package(self.release.with_recipe(recipe), Path(path), original=self._original, force=force)
 
     def __repr__(self) -> str:
