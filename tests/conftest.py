@@ -1,0 +1,6 @@
+"""Tests import the slow twins as `tests.oracles.…`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))

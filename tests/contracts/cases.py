@@ -1,0 +1,87 @@
+"""Small random originals and every registered method and requirement, for the laws."""
+
+from __future__ import annotations
+
+import datetime
+from importlib import import_module
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.data.dataset import Dataset
+
+HIERARCHIES: dict[str, Any] = {
+    "age": sf.intervals(2, 4, 8, low=20, high=35),
+    "zip": sf.masking(),
+    "town": sf.groups({"north": ["Aa", "Bb"], "south": ["Cc", "Dd", "Ee"]}),
+    "born": sf.dates("month", "year"),
+}
+QUASI = ("age", "zip", "town", "born")
+
+
+def registered(room: str) -> list[type[Any]]:
+    """The classes a room registers."""
+    places = [entry.partition(":") for entry in import_module(room).REGISTERED]
+    return [getattr(import_module(module), name) for module, _, name in places]
+
+
+METHODS: list[Any] = [
+    sf.Mondrian(),
+    sf.Mondrian(cut="median"),
+    sf.Mondrian(recoding="relaxed"),
+    sf.Anatomy(),
+]
+REQUIREMENTS: list[Any] = [
+    sf.KAnonymity(2),
+    sf.KAnonymity(3),
+    sf.LDiversity(2, on="disease"),
+    sf.LDiversity(2, on="disease", kind="entropy"),
+    sf.LDiversity(2, on="disease", kind="recursive", c=2),
+    sf.LDiversity(2, on="disease", kind="frequency"),
+    sf.TCloseness(0.5, on="disease"),
+    sf.TCloseness(0.5, on="pay", distance="ordered"),
+    sf.TCloseness(0.6, on="disease", distance="hierarchical"),
+    sf.AlphaK(0.7, 2, on="disease"),
+]
+# Looser and stricter parameters of the same model, with what they need beside.
+LADDERS: list[list[Any]] = [
+    [sf.KAnonymity(k) for k in (1, 2, 3, 5)],
+    [sf.LDiversity(x, on="disease") for x in (1, 2, 3)],
+    [sf.LDiversity(x, on="disease", kind="entropy") for x in (1, 1.5, 2, 2.5)],
+    [sf.LDiversity(x, on="disease", kind="frequency") for x in (1, 1.5, 2, 3)],
+    [sf.LDiversity(2, on="disease", kind="recursive", c=c) for c in (4, 3, 2, 1)],
+    [sf.TCloseness(t, on="pay", distance="ordered") for t in (1, 0.6, 0.3, 0.1)],
+    [sf.AlphaK(a, 2, on="disease") for a in (1, 0.8, 0.5, 0.4)],
+]
+
+
+@st.composite
+def tables(draw: st.DrawFn, least: int = 2, most: int = 6) -> pa.Table:
+    """An original of a few rows with every kind of column and missing values."""
+    n = draw(st.integers(least, most))
+
+    def column(values: list[Any]) -> list[Any]:
+        return [draw(st.sampled_from(values)) for _ in range(n)]
+
+    return pa.table(
+        {
+            "age": pa.array(column([20, 21, 25, 30, 35]), pa.int64()),
+            "zip": pa.array(column(["53715", "53703", "53706", None]), pa.string()),
+            "town": pa.array(column(["Aa", "Bb", "Cc", "Dd"]), pa.string()),
+            "born": pa.array(column([datetime.date(1976, 1, 21), datetime.date(1976, 2, 28), None]), pa.date32()),
+            "disease": pa.array(column(["flu", "cold", "hiv", None]), pa.string()),
+            "pay": pa.array(column([10, 20, 30, None]), pa.int64()),
+        }
+    )
+
+
+def people(table: pa.Table, quasi: tuple[str, ...] = ("age", "town")) -> Dataset:
+    """The table with its roles."""
+    return sf.read(table, name="people").roles(quasi=quasi, sensitive=["disease", "pay"])
+
+
+def rules(quasi: tuple[str, ...]) -> dict[str, Any]:
+    """The hierarchies of these columns."""
+    return {name: HIERARCHIES[name] for name in quasi}

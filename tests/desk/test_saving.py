@@ -1,0 +1,87 @@
+"""Old or new, never half: saving survives kills, full disks and packages that fail their own verification."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sfumato as sf
+from sfumato import saving
+from tests.desk.saving_victim import release
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
+def test_two_hundred_kills_leave_old_or_new(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "tests.desk.saving_victim", str(tmp_path), "200"]
+    found = subprocess.run(command, capture_output=True, text=True, cwd=root)
+    assert found.returncode == 0, found.stderr
+    outcomes = found.stdout.split("\n")[:-1]
+    assert len(outcomes) == 200
+    assert not [line for line in outcomes if line.startswith("half")]
+    assert any("there" in line for line in outcomes), "every kill came too early to test anything"
+    made = release("last")
+    made.save(tmp_path / "package", force=True)
+    leftovers = [p.name for p in tmp_path.iterdir() if p.name.startswith(saving.MARK)]
+    assert leftovers == [], "remains of dead writers are swept at the next start"
+
+
+def test_an_existing_package_is_kept_unless_forced(tmp_path: Path) -> None:
+    made = release("x")
+    made.save(tmp_path / "package", title="first")
+    with pytest.raises(sf.ParameterError, match="already exists"):
+        made.save(tmp_path / "package", title="second")
+    assert sf.open(tmp_path / "package").recipe.title == "first"
+    made.save(tmp_path / "package", title="second", force=True)
+    assert sf.open(tmp_path / "package").recipe.title == "second"
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+def test_a_failing_disk_leaves_the_old_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    made = release("x")
+    made.save(tmp_path / "package", title="old")
+    real, n_calls = os.fsync, 0
+
+    def failing(handle: int) -> None:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == fail_at:
+            raise OSError(code, os.strerror(code))
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", failing)
+    fail_at = -1
+    made.save(tmp_path / "counted")
+    total, failures = n_calls, 0
+    assert total > 5, "files are flushed before the rename"
+    for fail_at in range(1, total + 1):
+        n_calls = 0
+        try:
+            made.save(tmp_path / "package", title="new", force=True)
+        except OSError:
+            failures += 1
+        assert sf.verify(tmp_path / "package").holds
+        assert not list(tmp_path.glob(f"{saving.MARK}*"))
+    assert failures == total
+
+
+def test_bytes_that_fail_verification_are_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = release("x")
+    from sfumato.releases import package
+
+    real = package.write
+
+    def spoiled(release: Any, target: Path, report: bytes | None = None) -> None:
+        real(release, target, report=report)
+        (target / "guarantees.json").write_bytes((target / "guarantees.json").read_bytes().replace(b"5", b"7"))
+
+    monkeypatch.setattr(package, "write", spoiled)
+    with pytest.raises(sf.SfumatoError, match="nothing was saved"):
+        made.save(tmp_path / "package")
+    assert list(tmp_path.iterdir()) == []
