@@ -46,22 +46,20 @@ def test_an_existing_package_is_kept_unless_forced(tmp_path: Path) -> None:
 def test_a_failing_disk_leaves_the_old_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     made = release("x")
     made.save(tmp_path / "package", title="old")
-    real, n_calls = os.fsync, 0
+    real, state = os.fsync, {"calls": 0, "fail at": -1}
 
     def failing(handle: int) -> None:
-        nonlocal n_calls
-        n_calls += 1
-        if n_calls == fail_at:
+        state["calls"] += 1
+        if state["calls"] == state["fail at"]:
             raise OSError(code, os.strerror(code))
         real(handle)
 
     monkeypatch.setattr(os, "fsync", failing)
-    fail_at = -1
     made.save(tmp_path / "counted")
-    total, failures = n_calls, 0
+    total, failures = state["calls"], 0
     assert total > 5, "files are flushed before the rename"
-    for fail_at in range(1, total + 1):
-        n_calls = 0
+    for turn in range(1, total + 1):
+        state.update({"calls": 0, "fail at": turn})
         try:
             made.save(tmp_path / "package", title="new", force=True)
         except OSError:
