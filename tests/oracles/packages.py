@@ -1,0 +1,168 @@
+"""Small random releases made by hand, with promises computed by plain counting."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sfumato.contracts import Promise, Recipe
+from sfumato.data.codec import Domain, Level
+from sfumato.data.schema import Column, Schema
+from sfumato.releases.anatomized import Anatomized
+from sfumato.releases.generalized import Generalized
+
+DISEASES = ["asthma", "bronchitis", "cholera", "diabetes", "epilepsy", "fever"]
+CITIES = ["Aarhus", "Aalborg", "Bergen", "Bodo", "Cork", "Calgary"]
+
+
+def age(missing: bool = False, open_ends: bool = True) -> Domain:
+    """Ages 20 … 39 on a grid of fives."""
+    cell = np.repeat(np.arange(4, dtype=np.int32), 5)
+    if missing:
+        cell = np.append(cell, np.int32(4))
+    return Domain(
+        "integer",
+        pa.array(range(20, 40)),
+        missing=missing,
+        cell=cell.astype(np.int32),
+        open_low=open_ends,
+        open_high=open_ends,
+        complete=True,
+    )
+
+
+def city(missing: bool = False) -> Domain:
+    """Six cities under three letters."""
+    node = np.repeat(np.arange(3, dtype=np.int32), 2)
+    names = ("A*", "B*", "C*")
+    if missing:
+        node, names = np.append(node, np.int32(3)), (*names, "missing")
+    levels = (Level(node.astype(np.int32), names),)
+    return Domain("text", pa.array(CITIES), missing=missing, levels=levels, region="node", complete=True)
+
+
+def sex(missing: bool = False) -> Domain:
+    """Two values present, published as sets."""
+    return Domain("text", pa.array(["f", "m"]), missing=missing, region="set")
+
+
+def pay() -> Domain:
+    """Amounts with two decimals, every grid step a cell."""
+    from decimal import Decimal
+
+    values = pa.array([Decimal(i) / 100 for i in range(100, 140)], pa.decimal128(10, 2))
+    return Domain("decimal", values, region="range", complete=True)
+
+
+def born(missing: bool = False) -> Domain:
+    """Days of two years, cells of a month or so."""
+    days = pa.array(np.arange(2000, 2080, dtype=np.int32)).cast(pa.date32())
+    cell = (np.arange(80 + int(missing)) // 10).astype(np.int32)
+    return Domain("date", days, missing=missing, cell=cell, open_high=True)
+
+
+def disease() -> Domain:
+    """Values present, sorted."""
+    return Domain("text", pa.array(DISEASES), region="set")
+
+
+def promises(classes: list[list[str]], on: str = "disease") -> tuple[Promise, ...]:
+    """k, distinct, entropy, frequency and recursive l, t and (α, k) that these classes of values just meet."""
+    total = Counter(v for one in classes for v in one)
+    n = sum(total.values())
+    k = min(len(one) for one in classes)
+    distinct = min(len(set(one)) for one in classes)
+    worst = max(Fraction(max(Counter(one).values()), len(one)) for one in classes)
+    entropies = [-sum(c / len(o) * math.log(c / len(o)) for c in Counter(o).values()) for o in classes]
+    entropy = math.floor(math.exp(min(entropies)) * (1 - 1e-12) * 1e6) / 1e6
+    t = max(sum(abs(Fraction(Counter(one)[v], len(one)) - Fraction(total[v], n)) for v in total) / 2 for one in classes)
+    up = math.ceil(t * 1000) / 1000
+    alpha = math.ceil(worst * 1000) / 1000
+    found = [
+        Promise("k-anonymity", {"k": k}, None, {"k": k}),
+        Promise("l-diversity", {"l": distinct, "kind": "distinct"}, on, {"l": distinct}),
+        Promise("t-closeness", {"t": up, "distance": "equal"}, on, {"t": up}),
+        Promise("alpha-k", {"alpha": alpha, "k": k}, on, {"alpha": alpha, "k": k}),
+        Promise("l-diversity", {"l": math.floor(1 / worst), "kind": "frequency"}, on, {"l": math.floor(1 / worst)}),
+    ]
+    if entropy > 1:
+        found.append(Promise("l-diversity", {"l": entropy, "kind": "entropy"}, on, {"l": entropy}))
+    return tuple(found)
+
+
+def classes_of(keys: list[Any], values: list[str]) -> list[list[str]]:
+    """Values by key."""
+    found: dict[Any, list[str]] = defaultdict(list)
+    for key, value in zip(keys, values, strict=True):
+        found[key].append(value)
+    return list(found.values())
+
+
+def random_region(domain: Domain, rng: np.random.Generator) -> tuple[int, int]:
+    """A publishable region."""
+    a, b = sorted(rng.integers(0, domain.size, 2).tolist())
+    if rng.random() < 0.5:
+        b = a
+    low, high = domain.cover(np.array([a], np.int32), np.array([b], np.int32))
+    return int(low[0]), int(high[0])
+
+
+def generalized(rng: np.random.Generator, n_suppressed: int = 0, k: int = 2) -> Generalized:
+    """A random generalized release in secret order, with promises that its published cells meet."""
+    missing = bool(rng.random() < 0.4)
+    domains = {
+        "age": age(missing, bool(rng.random() < 0.5)),
+        "city": city(missing),
+        "sex": sex(missing),
+        "pay": pay(),
+        "born": born(missing),
+        "disease": disease(),
+        "note": Domain("integer", pa.array([7, 8, 9]), missing=missing),
+    }
+    quasi = [c for c in ("age", "city", "sex", "pay", "born") if rng.random() < 0.7] or ["age"]
+    domains = {c: domains[c] for c in (*quasi, "disease", "note")}
+    n_groups = int(rng.integers(1, 6))
+    sizes = rng.integers(k, k + 4, n_groups)
+    ids = rng.permutation(n_groups)
+    group = rng.permutation(np.repeat(ids, sizes)).astype(np.int64)
+    ends = {c: [random_region(domains[c], rng) for _ in range(n_groups)] for c in quasi}
+    low = {c: np.array([e[0] for e in ends[c]], np.int32) for c in quasi}
+    high = {c: np.array([e[1] for e in ends[c]], np.int32) for c in quasi}
+    n = len(group)
+    exact = {c: rng.integers(0, domains[c].size, n).astype(np.int32) for c in ("disease", "note")}
+    keys = [tuple((low[c][g], high[c][g]) for c in quasi) for g in group]
+    made = promises(classes_of(keys, domains["disease"].decode(exact["disease"]).to_pylist()))
+    schema = Schema(
+        (
+            *(Column(c, domains[c].kind, "quasi") for c in quasi),
+            Column("disease", "text", "sensitive"),
+            Column("note", "integer", "plain"),
+        )
+    )
+    recipe = Recipe("mondrian", {"cut": "nearest"}, made, notes=("Made by hand.",), title="Small release")
+    return Generalized("small", schema, domains, low, high, group, exact, recipe, n_suppressed)
+
+
+def anatomized(rng: np.random.Generator, n_suppressed: int = 0, k: int = 2) -> Anatomized:
+    """A random anatomized release in secret order, with promises that its groups meet."""
+    domains = {
+        "age": age(bool(rng.random() < 0.4), bool(rng.random() < 0.5)),
+        "city": city(),
+        "disease": disease(),
+        "stage": Domain("integer", pa.array([1, 2, 3]), missing=bool(rng.random() < 0.4)),
+    }
+    n_groups = int(rng.integers(1, 6))
+    rows = np.repeat(rng.permutation(n_groups), rng.integers(k, k + 4, n_groups)).astype(np.int64)
+    slot_group, value_group = rng.permutation(rows), rng.permutation(rows)
+    slots = {c: rng.integers(0, domains[c].size, len(rows)).astype(np.int32) for c in ("age", "city")}
+    values = {c: rng.integers(0, domains[c].size, len(rows)).astype(np.int32) for c in ("disease", "stage")}
+    made = promises(classes_of(value_group.tolist(), domains["disease"].decode(values["disease"]).to_pylist()))
+    roles: Any = {"age": "quasi", "city": "quasi", "disease": "sensitive", "stage": "sensitive"}
+    schema = Schema(tuple(Column(c, domains[c].kind, roles[c]) for c in domains))
+    recipe = Recipe("anatomy", {}, made, title=None, license="CC-BY-4.0")
+    return Anatomized("small", schema, domains, slots, slot_group, values, value_group, recipe, n_suppressed)
