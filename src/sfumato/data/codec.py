@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 Codes = NDArray[np.int32]
 Region = Literal["range", "node", "set"]
 ROOT = "*"
+LONGEST_SET = 12
+"""Longer sets are written by their first and last value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
     """One level of a hierarchy: `node[code]` is nondecreasing over the codes, `labels[node]` its name."""
 
-    node: Codes
-    labels: tuple[str, ...]
+    node: Codes = field(repr=False)
+    labels: tuple[str, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +44,9 @@ class Domain:
     """
 
     kind: Kind
-    values: pa.Array
+    values: pa.Array = field(repr=False)
     missing: bool = False
-    levels: tuple[Level, ...] = ()
+    levels: tuple[Level, ...] = field(default=(), repr=False)
     region: Region = "range"
     cell: Codes | None = None
     open_low: bool = False
@@ -148,6 +150,8 @@ class Domain:
         rest = " or missing" if self.missing and high == self.n_values else ""
         top = high - 1 if rest else high
         if self.region != "range":
+            if high - low >= LONGEST_SET:
+                return f"{{{self.leaf_label(low)}, …, {self.leaf_label(high)}}} ({high - low + 1} values)"
             return "{" + ", ".join(self.leaf_label(c) for c in range(low, high + 1)) + "}"
         if low == top:
             return self.leaf_label(low) + rest
