@@ -1,1 +1,1 @@
-"""Text, JSON, HTML and plots."""
+"""The report of a release: what it is, promises and leaves open, in plain words."""

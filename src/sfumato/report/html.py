@@ -1,0 +1,92 @@
+"""The public report: one self-contained page, same release → same bytes, nothing in it beyond the package's cells."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from sfumato.report.facts import Facts, facts_of
+from sfumato.report.picture import bar_chart, share_bar, size_bars
+from sfumato.report.wording import FORMS, NOT_PROMISED, figures, number, words_of
+
+if TYPE_CHECKING:
+    from sfumato.contracts import Promise, Release
+
+PUBLISHED_AS = {
+    "exact": "exact values",
+    "range": "ranges on a fixed grid",
+    "node": "a node of its hierarchy",
+    "set": "a set of values",
+    "permuted": "exact values, shuffled inside each group",
+}
+
+
+def public_report(release: Release) -> bytes:
+    """The page that goes with the package, as UTF-8 HTML with a strict content security policy and no scripts."""
+    style = _part("report.css")
+    page = _environment().get_template("report.html.j2")
+    facts = facts_of(release)
+    text = page.render(
+        style=Markup(style),
+        style_hash=b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+        title=release.recipe.title or release.name,
+        release=release,
+        recipe=release.recipe,
+        facts=facts,
+        form=FORMS.get(release.form, release.form),
+        promises=[_promise(promise) for promise in release.recipe.promises],
+        not_promised=NOT_PROMISED,
+        sizes=Markup(bar_chart(size_bars(facts.sizes), "Number of groups by their size")),
+        columns=[_column(column) for column in facts.columns],
+        example=_example(facts),
+        figures=figures,
+        number=number,
+    )
+    return text.encode("utf8")
+
+
+def _promise(promise: Promise) -> dict[str, Any]:
+    words = words_of(promise.model)
+    parameters = {name: value for name, value in promise.parameters.items() if value is not None}
+    return {
+        "model": promise.model,
+        "on": promise.on,
+        "parameters": figures(parameters),
+        "achieved": figures(promise.achieved),
+        "promises": words.promises,
+        "leaves_open": words.leaves_open,
+    }
+
+
+def _column(column: Any) -> dict[str, Any]:
+    share = f"{column.exact_share:.0%} of rows exact"
+    return {
+        "facts": column,
+        "published": PUBLISHED_AS.get(column.published, column.published),
+        "picture": Markup(share_bar(column.exact_share, share)),
+        "share": share,
+    }
+
+
+def _example(facts: Facts) -> str:
+    """A query that works on this release: rows per value of its first column that is not a quasi-identifier."""
+    chosen = next((c.name for c in facts.columns if c.role != "quasi-identifier"), None)
+    chosen = chosen or (facts.columns[0].name if facts.columns else None)
+    if chosen is None:
+        return "SELECT count(*) AS n FROM data"
+    quoted = '"' + chosen.replace('"', '""') + '"'
+    return f"SELECT {quoted}, count(*) AS n FROM data GROUP BY {quoted}"
+
+
+def _environment() -> Environment:
+    loader = DictLoader({"report.html.j2": _part("report.html.j2")})
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def _part(name: str) -> str:
+    return files("sfumato.report").joinpath("templates", name).read_text(encoding="utf8")

@@ -1,0 +1,97 @@
+"""What each privacy model promises and does not, in words for people who never read a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.contracts import Promise
+
+
+@dataclass(frozen=True)
+class Words:
+    """Two sentences about one model."""
+
+    promises: str
+    leaves_open: str
+
+
+WORDS: Mapping[str, Words] = {
+    "k-anonymity": Words(
+        "Whoever knows a person's quasi-identifiers finds at least k persons that fit equally well.",
+        "It says nothing about what those persons share: if all of them have the same sensitive value, it is known.",
+    ),
+    "l-diversity": Words(
+        "In every group the sensitive column is well mixed: no single value can be read off for a person.",
+        "Values may differ and still mean nearly the same; what is rare in the whole table may be common in a group.",
+    ),
+    "t-closeness": Words(
+        "In every group the sensitive column looks like the whole table, up to the distance t.",
+        "What the whole table tells about everybody in it, it tells about each person too.",
+    ),
+    "alpha-k": Words(
+        "At least k persons fit equally well, and no sensitive value belongs to more than the share alpha of them.",
+        "Values below that share can still be likely guesses.",
+    ),
+}
+OTHER = Words("See its documentation for what it promises.", "See its documentation for what it does not.")
+
+NOT_PROMISED = (
+    "Guesses from learned patterns. Whoever knows how columns usually go together can guess better than chance.",
+    "Columns treated as harmless. Protection covers the columns declared as quasi-identifiers, not others that "
+    "somebody might also know.",
+    "Other releases of the same people. Two releases that are safe one by one can tell more together.",
+    "A legal verdict. Whether this may be shared is a question of law and context, not of arithmetic alone.",
+)
+
+FORMS: Mapping[str, str] = {
+    "generalized": "Quasi-identifiers are published as ranges or groups of values, one set of them per group of rows; "
+    "every other column is published row by row.",
+    "anatomized": "Quasi-identifiers are published as they are, and the sensitive values of each group are listed "
+    "beside them; which row has which value inside a group is not published.",
+}
+
+ROLES: Mapping[str | None, str] = {
+    "quasi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "plain": "plain",
+}
+
+
+def words_of(model: str) -> Words:
+    """The words for a model, neutral ones for a model without any."""
+    return WORDS.get(model, OTHER)
+
+
+def figures(values: Mapping[str, Any]) -> str:
+    """Parameters as they are read aloud.
+
+    >>> figures({"k": 5, "c": 0.25, "kind": "entropy"})
+    'k = 5, c = 0.25, kind = entropy'
+    """
+    return ", ".join(f"{name} = {number(value)}" for name, value in values.items())
+
+
+def number(value: object) -> str:
+    """A number without needless digits.
+
+    >>> number(12345.0), number(0.123456), number(7)
+    ('12,345', '0.1235', '7')
+    """
+    if isinstance(value, float):
+        return f"{int(value):,}" if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def promise_line(promise: Promise) -> str:
+    """One promise on one line.
+
+    >>> from sfumato.contracts import Promise
+    >>> promise_line(Promise("k-anonymity", {"k": 5}, None, {"k": 6}))
+    'k-anonymity (k = 5): achieved k = 6'
+    """
+    on = f" on {promise.on}" if promise.on else ""
+    parameters = {name: value for name, value in promise.parameters.items() if value is not None}
+    return f"{promise.model}{on} ({figures(parameters)}): achieved {figures(promise.achieved)}"
