@@ -77,6 +77,10 @@ class Requirement(ABC):
         """Judge the evidence; accepting comparisons are rounded against us."""
 
     @abstractmethod
+    def passes(self, evidence: Groups) -> Bools:
+        """Which groups meet it, shape (G,): what `holds` asks of all of them."""
+
+    @abstractmethod
     def parameters(self) -> Mapping[str, Any]:
         """Public parameters, JSON-ready, as written into guarantees.json (without `on`)."""
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from decimal import Decimal
+from difflib import get_close_matches
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform
 
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
@@ -74,6 +77,56 @@ def declared(cls: type[T]) -> type[T]:
 def schema_of(cls: type[Any]) -> dict[str, Any]:
     """JSON schema of a declared class's parameters, for `sfumato schema`, forms and reference pages."""
     return TypeAdapter(cls).json_schema()
+
+
+def load(entry: str) -> Any:
+    """What a register's "module:name" stands for."""
+    module, _, name = entry.partition(":")
+    return getattr(import_module(module), name)
+
+
+def built(spec: str | Mapping[str, Any], classes: Sequence[type[Any]], key: str) -> Any:
+    """An instance from "name:parameter=value,…" or from a table that names it under `key`; `classes` are declared.
+
+    `key` is also the class attribute that holds the name. What is unknown is named, with near names.
+    """
+    named, parameters = _taken_apart(spec, key)
+    class_of = {getattr(one, key): one for one in classes}
+    if named not in class_of:
+        raise ParameterError(f"There is no {key} {named!r}.{near(named, class_of)}")
+    known = [one.name for one in fields(class_of[named])]
+    for parameter in parameters:
+        if parameter not in known:
+            raise ParameterError(f"{named} has no parameter {parameter!r}.{near(parameter, known)}")
+    return class_of[named](**parameters)
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Advice for an unknown word: near names first, else all of them.
+
+    >>> near("k-anonimity", ["k-anonymity", "alpha-k"])
+    ' Did you mean k-anonymity?'
+    """
+    names = list(known)
+    close = get_close_matches(word, names, n=2, cutoff=0.6)
+    return f" Did you mean {' or '.join(close)}?" if close else f" Known: {', '.join(names) or 'none'}."
+
+
+def _taken_apart(spec: str | Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:
+    if not isinstance(spec, str):
+        parameters = dict(spec)
+        named = parameters.pop(key, None)
+        if not isinstance(named, str):
+            raise ParameterError(f'A table for a {key} needs {key} = "…"; found the keys {", ".join(spec) or "none"}.')
+        return named, parameters
+    named, _, rest = spec.partition(":")
+    pairs: dict[str, Any] = {}
+    for part in filter(None, (one.strip() for one in rest.split(","))):
+        parameter, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not parameter or parameter in pairs:
+            raise ParameterError(f"In {named!r}, write each parameter once, as parameter=value, with commas between.")
+        pairs[parameter] = value
+    return named.strip(), pairs
 
 
 def _message(name: str, error: ValidationError) -> str:

@@ -1,1 +1,6 @@
 """Methods for tables."""
+
+REGISTERED = (
+    "sfumato.methods.tables.mondrian:Mondrian",
+    "sfumato.methods.tables.anatomy:Anatomy",
+)
