@@ -16,7 +16,7 @@ from sfumato.utility import REGISTERED
 from sfumato.utility.setting import Figure, Measure, Setting
 
 if TYPE_CHECKING:
-    from sfumato.contracts import Release
+    from sfumato.contracts import Release, Worlds
     from sfumato.data.codec import Codes
     from sfumato.data.dataset import Dataset
 
@@ -36,7 +36,8 @@ def measure(
     `metrics` names registered measures (all by default); `n_queries` random COUNT queries, repeatable with `seed`.
     """
     chosen = _chosen(metrics)
-    setting = Setting(release, truth_on(release, truth), chance_of(seed), n_queries)
+    worlds = release.worlds()
+    setting = Setting(release, worlds, truth_on(worlds, truth), chance_of(seed), n_queries)
     return _table([figure for one in chosen for figure in one(setting)])
 
 
@@ -62,20 +63,20 @@ def _table(figures: list[Figure]) -> Tabular:
     return Tabular(pa.table({name: pa.array(rows[name], kinds[name]) for name in COLUMNS}))
 
 
-def truth_on(release: Release, truth: Dataset) -> dict[str, Codes]:
+def truth_on(worlds: Worlds, truth: Dataset) -> dict[str, Codes]:
     """The original's codes on the release's domains; a value the release knows nothing of is −1."""
-    missing = [column.name for column in release.schema if column.name not in truth.schema]
+    missing = [name for name in worlds.columns if name not in truth.schema]
     if missing:
         raise SchemaError(
             f"The original lacks {', '.join(missing)}, which the release publishes. Give the table it was made from."
         )
-    if truth.n_rows != release.n_rows:
+    if truth.n_rows != worlds.n_rows:
         raise SchemaError(
-            f"The original has {truth.n_rows} rows, the release speaks of {release.n_rows}. "
+            f"The original has {truth.n_rows} rows, the release speaks of {worlds.n_rows}. "
             "Give the table it was made from."
         )
     codes = {}
-    for name in (column.name for column in release.schema):
-        table = encode_into(release.domains[name], truth.domains[name].with_missing())
+    for name in worlds.columns:
+        table = encode_into(worlds.domains[name], truth.domains[name].with_missing())
         codes[name] = table[truth.codes[name]]
     return codes

@@ -31,7 +31,7 @@ def ncp_of(setting: Setting, column: str) -> float:
     from sfumato.utility.spread import leaves
 
     width, weight = leaves(setting.worlds, column)
-    return float(np.average(penalty(width, setting.release.domains[column]), weights=weight))
+    return float(np.average(penalty(width, setting.worlds.domains[column]), weights=weight))
 
 
 def ncp(setting: Setting) -> list[Figure]:
@@ -60,7 +60,7 @@ def loss(setting: Setting) -> list[Figure]:
     shares = []
     for name in setting.quasi:
         width, weight = leaves(setting.worlds, name)
-        shares.append(float(np.average(width / setting.release.domains[name].size, weights=weight)))
+        shares.append(float(np.average(width / setting.worlds.domains[name].size, weights=weight)))
     if not shares:
         return []
     return [Figure("loss", float(np.mean(shares)), "share", "mean share of a column's leaves that a cell may hold")]

@@ -33,18 +33,14 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A release beside its original; `truth` holds the original's codes on the release's own domains."""
+    """A release beside its original; `truth` holds the original's codes on the worlds' domains."""
 
     release: Release
+    worlds: Worlds
     truth: Mapping[str, Codes]
     chance: Chance
     n_queries: int = 200
     n_rows_sampled: int = 2000
-
-    @cached_property
-    def worlds(self) -> Worlds:
-        """The originals the release allows."""
-        return self.release.worlds()
 
     @cached_property
     def quasi(self) -> tuple[str, ...]:
@@ -59,5 +55,5 @@ class Setting:
     @cached_property
     def workload(self) -> Workload:
         """Random COUNT queries with their answers and the truth, computed once for all measures that read them."""
-        queries = random_workload(self.release.domains, self.truth, self.n_queries, self.chance.generator())
+        queries = random_workload(self.worlds.domains, self.truth, self.n_queries, self.chance.generator())
         return answer_all(queries, self.worlds, self.truth)

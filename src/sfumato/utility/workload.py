@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from sfumato.outcomes import Outcome
 if TYPE_CHECKING:
     from sfumato.contracts import Worlds
     from sfumato.data.codec import Codes, Domain
-    from sfumato.outcomes import Bools, Factor, Floats, Law
+    from sfumato.outcomes import Bools, Factor, Floats
 
 MOST_PREDICATES = 3
 
@@ -108,7 +109,7 @@ def _around(column: str, domain: Domain, code: int, draw: np.random.Generator) -
 
 
 def _answer(query: Count, worlds: Worlds) -> tuple[float, float, float, float, float]:
-    from sfumato.worlds.laws import law
+    from sfumato.worlds.laws import law, quantile
 
     outcomes = worlds.outcomes(query)
     mean, covariance = outcomes.moments([(-1, False)])
@@ -119,13 +120,10 @@ def _answer(query: Count, worlds: Worlds) -> tuple[float, float, float, float, f
     if covariance[0, 0, 0] <= 1e-12:
         return estimate, lo, hi, estimate, estimate
     found = law(outcomes, -1, 0)
-    return estimate, lo, hi, _quantile(found, 0.025), _quantile(found, 0.975)
-
-
-def _quantile(found: Law, q: float) -> float:
-    """The smallest count x with P(count ≤ x) ≥ q."""
-    reached = np.searchsorted(np.cumsum(found.pmf), q * (1 - 1e-12))
-    return float(found.offset + min(int(reached), len(found.pmf) - 1))
+    if found is None:
+        reach = 1.96 * math.sqrt(float(covariance[0, 0, 0]))
+        return estimate, lo, hi, max(lo, math.floor(estimate - reach)), min(hi, math.ceil(estimate + reach))
+    return estimate, lo, hi, float(quantile(found, 0.025)), float(quantile(found, 0.975))
 
 
 def relative_errors(workload: Workload) -> NDArray[np.float64]:

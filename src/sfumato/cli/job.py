@@ -1,0 +1,151 @@
+"""What to publish and how: the project file with flags put over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.cli.project import ColumnEntry, Project, read_project
+from sfumato.errors import ParameterError, SchemaError
+
+if TYPE_CHECKING:
+    from sfumato.contracts import Method, Requirement
+    from sfumato.data.dataset import Dataset
+    from sfumato.data.hierarchies.rule import Hierarchy
+
+ROLES = ("identifier", "quasi", "sensitive", "plain", "unit")
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What the command line and the environment say; None or empty: nothing."""
+
+    source: str | None = None
+    require: Sequence[str] = ()
+    method: str | None = None
+    roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hierarchies: Sequence[str] = ()
+    release: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything a publication needs, checked as far as it can be without reading the data."""
+
+    source: str
+    require: tuple[Requirement, ...]
+    method: Method
+    columns: Mapping[str, ColumnEntry]
+    hierarchies: Mapping[str, Hierarchy]
+    name: str | None
+    title: str | None
+    license: str | None
+
+    def read(self, path: str) -> Dataset:
+        """The original with its roles."""
+        from sfumato import desk
+
+        kinds = {name: entry.kind for name, entry in self.columns.items() if entry.kind}
+        people = desk.read(path, name=self.name, **({"kinds": kinds} if kinds else {}))
+        unknown = [name for name in self.columns if name not in people.schema]
+        if unknown:
+            known = ", ".join(column.name for column in people.schema)
+            raise SchemaError(f"There is no column {', '.join(unknown)} in the data; the columns are {known}.")
+        role = {r: [n for n, entry in self.columns.items() if entry.role == r] for r in ROLES}
+        if len(role["unit"]) > 1:
+            raise SchemaError(f"Only one column can be the unit; {len(role['unit'])} are. Keep one.")
+        unit = role.pop("unit")
+        return people.roles(**role, unit=unit[0] if unit else None)  # type: ignore[arg-type]
+
+
+def job_of(flags: Flags, project_path: Path | None) -> Job:
+    """Flags over the project file; without a source on the command line the project file must be there."""
+    project, folder = Project(schema_version=1), Path()
+    if project_path is not None:
+        project, folder = read_project(project_path), project_path.parent
+    columns = _columns(project.columns, flags.roles)
+    require = _requirements(flags.require or project.require)
+    return Job(
+        source=_source(flags, project, folder),
+        require=require,
+        method=_method(flags.method or dict(project.method)),
+        columns=columns,
+        hierarchies=_hierarchies(columns, flags.hierarchies, folder),
+        name=flags.release.get("name") or project.release.name,
+        title=flags.release.get("title") or project.release.title,
+        license=flags.release.get("license") or project.release.license,
+    )
+
+
+def hierarchy_flag(text: str) -> tuple[str, dict[str, Any]]:
+    """A `--hierarchy` option as a column and the table the project file would hold.
+
+    >>> hierarchy_flag("age=intervals:5,10,low=0,high=100")
+    ('age', {'intervals': [5, 10], 'low': 0, 'high': 100})
+    >>> hierarchy_flag("zip=masking"), hierarchy_flag("born=dates:month,year")
+    (('zip', {'masking': 'right'}), ('born', {'dates': ['month', 'year']}))
+    """
+    column, equals, rule = text.partition("=")
+    kind, _, rest = rule.partition(":")
+    if not equals or not column or not kind:
+        raise ParameterError("A hierarchy is written COLUMN=KIND:PARAMETERS, for example age=intervals:5,10,20.")
+    parts = [part.strip() for part in rest.split(",") if part.strip()]
+    listed = [_number(part) for part in parts if "=" not in part]
+    named = {key: _number(value) for key, _, value in (part.partition("=") for part in parts if "=" in part)}
+    alone: dict[str, Any] = {"masking": "right", "suppression": True}
+    if kind in alone and not listed:
+        return column, {kind: alone[kind], **named}
+    single = kind in ("masking", "file")
+    return column, {kind: rest if kind == "file" else listed[0] if single and listed else listed, **named}
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _source(flags: Flags, project: Project, folder: Path) -> str:
+    if flags.source:
+        return flags.source
+    if project.source is None:
+        raise ParameterError(
+            "No data was named. Give a path, or [source] in sfumato.toml (sfumato init DATA writes one)."
+        )
+    return str(folder / project.source.path)
+
+
+def _columns(written: Mapping[str, ColumnEntry], roles: Mapping[str, Sequence[str]]) -> dict[str, ColumnEntry]:
+    """Roles from flags replace the file's roles of those columns."""
+    columns = dict(written)
+    for role, names in roles.items():
+        for name in names:
+            columns[name] = columns.get(name, ColumnEntry()).model_copy(update={"role": role})
+    return columns
+
+
+def _requirements(found: Sequence[str | dict[str, Any]]) -> tuple[Requirement, ...]:
+    from sfumato import requirements
+
+    if not found:
+        raise ParameterError("No requirement was named. Say what must hold, for example --require k-anonymity:k=5.")
+    return tuple(requirements.parse(one) for one in found)
+
+
+def _method(found: str | dict[str, Any]) -> Method:
+    from sfumato import methods
+
+    return methods.parse(found)
+
+
+def _hierarchies(columns: Mapping[str, ColumnEntry], flags: Sequence[str], folder: Path) -> dict[str, Hierarchy]:
+    from sfumato.data.hierarchy import from_spec
+
+    specs = {name: entry.hierarchy for name, entry in columns.items() if entry.hierarchy}
+    found = {name: from_spec(spec, base=folder) for name, spec in specs.items()}
+    return found | {name: from_spec(spec) for name, spec in map(hierarchy_flag, flags)}

@@ -1,0 +1,39 @@
+"""`sfumato verify`: a gate for continuous integration."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def verify(
+    package: Annotated[str, typer.Argument(help="Package directory or zip.")],
+    raw: Annotated[
+        str | None, typer.Option(help="The original: adds containment, units and the scan for removed values.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Re-check every promise of a package on its bytes; exit 3 if one fails."""
+    from sfumato import desk
+    from sfumato.cli import exits
+    from sfumato.cli.output import Progress, emit, emit_json, note, readable, suggest
+
+    with Progress() as progress:
+        progress("verifying")
+        if raw is None:
+            found = desk.verify(package)
+        else:
+            with readable(raw) as path:
+                found = desk.verify(package, raw=path)
+    if json:
+        emit_json({"package": package, **found.json()})
+    else:
+        for finding in found.findings:
+            emit(f"{'ok  ' if finding.holds else 'FAIL'}  {finding.check}: {finding.detail}")
+    failed = sum(not finding.holds for finding in found.findings)
+    if failed:
+        note(f"{failed} of {len(found.findings)} checks fail: do not use or share this package.")
+        raise typer.Exit(exits.NOT_MET)
+    note(f"All {len(found.findings)} checks hold.")
+    suggest(f"sfumato query {package} -c 'SELECT count(*) AS n FROM data'")
