@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from sfumato.data.codec import Codes, Domain
 from sfumato.errors import SchemaError
@@ -63,8 +64,8 @@ def codes_of_ends(name: str, domain: Domain, columns: Mapping[str, pa.Array]) ->
         low, high = _whole(lo, 0), _whole(hi, -1)
     else:
         low, high = _codes(domain, lo, 0), _codes(domain, hi, domain.n_values - 1)
-        low = np.where(lo.is_null() & (not domain.open_low), -1, low)
-        high = np.where(hi.is_null() & (not domain.open_high), -1, high)
+        low = low if domain.open_low else np.where(_gone(lo), -1, low)
+        high = high if domain.open_high else np.where(_gone(hi), -1, high)
         if domain.missing:
             state = pc.index_in(columns[f"{name}__null"], pa.array(NULL_STATES)).fill_null(-1).to_numpy()
             high = np.where(state > 0, domain.n_values, high)
@@ -82,4 +83,9 @@ def _whole(ranks: pa.Array, instead: int) -> Codes:
 def _codes(domain: Domain, ends: pa.Array, at_null: int) -> Codes:
     found = pc.index_in(ends, domain.values).fill_null(-1)
     codes = found.to_numpy(zero_copy_only=False)
-    return np.where(ends.is_null().to_numpy(zero_copy_only=False), at_null, codes).astype(np.int32)
+    return np.where(_gone(ends), at_null, codes).astype(np.int32)
+
+
+def _gone(ends: pa.Array) -> NDArray[np.bool_]:
+    gone: NDArray[np.bool_] = ends.is_null().to_numpy(zero_copy_only=False)
+    return gone

@@ -31,10 +31,11 @@ def steps_of(values: pa.Array) -> NDArray[np.int64]:
     if pa.types.is_decimal(kind):
         wide = values.cast(pa.decimal128(38, kind.scale))
         low_words = np.frombuffer(wide.buffers()[1], dtype=np.int64)[::2]
-        return low_words[wide.offset : wide.offset + len(wide)]
+        return low_words[wide.offset : wide.offset + len(wide)].copy()
     if pa.types.is_date32(kind):
         values = values.cast(pa.int32())
-    return values.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    whole: NDArray[np.int64] = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return whole
 
 
 def used_by_regions(domain: Domain, low: Codes, high: Codes) -> tuple[Domain, Codes, Codes]:
@@ -63,11 +64,12 @@ def used_by_values(domain: Domain, codes: Codes, levels: bool) -> tuple[Domain, 
 def _cut_grid(domain: Domain, used: Flags) -> Domain:
     missing = domain.missing and bool(used[-1])
     size = domain.n_values + int(missing)
-    everything = domain.complete or (domain.open_low and domain.open_high)
     cell = None if domain.cell is None else _dense(domain.cell[:size])
     if cell is not None and int(cell[-1]) == size - 1:
         cell = None
-    return replace(domain, missing=missing, levels=(), cell=cell, complete=everything and missing == domain.missing)
+    return replace(
+        domain, missing=missing, levels=(), cell=cell, complete=domain.complete and missing == domain.missing
+    )
 
 
 def _cut(domain: Domain, used: Flags, levels: tuple[Level, ...]) -> Domain:
