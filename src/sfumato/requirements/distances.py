@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from sfumato.data.codec import Domain
 from sfumato.data.evidence import Counts
-from sfumato.errors import Incompatible
 from sfumato.requirements.judging import Ints, masses, per_group, whole_numbers
 
 Floats = NDArray[np.float64]
@@ -51,13 +50,9 @@ def hierarchical(counts: Counts, totals: Ints, domain: Domain) -> Moved:
     """Moving under a node costs its height over the tree's height H: the mean over levels of the total variation.
 
     Every level has the same height, so a move under a node of height h crosses 2h of 2H edges, and the optimum on a
-    tree is Σ_edges |surplus below| / 2H (Li et al. 2007, §4.3, in closed form).
+    tree is Σ_edges |surplus below| / 2H (Li et al. 2007, §4.3, in closed form). Without levels the tree is flat and
+    the distance is the equal one, which is never smaller.
     """
-    if not domain.levels:
-        raise Incompatible(
-            "The hierarchical distance needs a hierarchy with at least one level on the sensitive column; "
-            "give it one, or use distance='equal' or 'ordered'."
-        )
     moved = _surplus(counts, counts.code, counts.n, totals)
     for level in domain.levels:
         above = np.bincount(level.node, weights=totals, minlength=len(level.labels)).astype(np.int64)

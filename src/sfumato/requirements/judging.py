@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.contracts import Verdict
 from sfumato.data.evidence import Counts, Groups
+from sfumato.declared import exact
 from sfumato.errors import Incompatible
 
 Ints = NDArray[np.int64]
@@ -69,9 +70,9 @@ def greatest_ratio(a: NDArray[Any], b: NDArray[Any]) -> Fraction:
 
 
 def down(value: Fraction | float) -> float:
-    """The greatest float that is not above."""
+    """The greatest float that is not above, floats being what they are written as (0.6 is three fifths)."""
     near = float(value)
-    return math.nextafter(near, -math.inf) if Fraction(near) > value else near
+    return math.nextafter(near, -math.inf) if exact(near) > value else near
 
 
 def up(value: Fraction | float) -> float:

@@ -17,6 +17,8 @@ from sfumato.requirements.judging import Bools, at_most, counts_on, greatest_rat
 if TYPE_CHECKING:
     from sfumato.data.evidence import Groups
 
+    Numbers = np.ndarray[Any, Any]
+
 Distance = Literal["equal", "ordered", "hierarchical"]
 
 
@@ -25,8 +27,8 @@ class TCloseness(Requirement):
     """Earth mover's distance between a group's sensitive values and the whole table's is at most t in every group.
 
     The cost of moving from one value to another is 1 (equal), their rank difference over m − 1 (ordered; a missing
-    value ranks last), or the height of their lowest common node over the height of the tree (hierarchical, needs a
-    hierarchy on the column). With a unit column, a unit counts once for each value it has.
+    value ranks last), or the height of their lowest common node over the height of the tree (hierarchical; a column
+    without a hierarchy is a flat tree, as equal). With a unit column, a unit counts once for each value it has.
     Does not protect against re-identification (add k-anonymity) nor against what the whole table tells.
     Li, Li, Venkatasubramanian 2007, §4.
 
@@ -41,16 +43,18 @@ class TCloseness(Requirement):
 
     def passes(self, evidence: Groups) -> Bools:
         """Distances are integers over n·N·scale, compared with t exactly."""
-        moved, out_of = self._distances(evidence)
-        return at_most(moved, self.t.denominator, out_of, self.t.numerator) & (evidence.sizes > 0)
+        return self._within(*self._distances(evidence), evidence)
 
     def holds(self, evidence: Groups) -> Verdict:
         """Achieved t: the largest distance, rounded up."""
         moved, out_of = self._distances(evidence)
         some = len(moved) > 0 and bool(evidence.sizes.all())
-        return verdict(self.passes(evidence), {"t": up(greatest_ratio(moved, out_of)) if some else 1.0})
+        return verdict(self._within(moved, out_of, evidence), {"t": up(greatest_ratio(moved, out_of)) if some else 1.0})
 
-    def _distances(self, evidence: Groups) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    def _within(self, moved: Numbers, out_of: Numbers, evidence: Groups) -> Bools:
+        return at_most(moved, self.t.denominator, out_of, self.t.numerator) & (evidence.sizes > 0)
+
+    def _distances(self, evidence: Groups) -> tuple[Numbers, Numbers]:
         counts, totals = counts_on(evidence, self.on), evidence.totals[self.on]
         moved, scale = DISTANCES[self.distance](counts, totals, evidence.domains[self.on])
         sizes, whole = masses(counts), int(totals.sum())
