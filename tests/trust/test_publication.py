@@ -1,0 +1,161 @@
+"""What must never happen between an original and its package, end to end through the public verbs."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+
+METHODS = [sf.Mondrian(), sf.Mondrian(recoding="relaxed"), sf.Anatomy()]
+N_RUNS = 200
+
+
+def ordered(n: int = 60) -> pa.Table:
+    """Rows in the order of age and pay; pay tells which row of the original a published row is."""
+    return pa.table(
+        {
+            "age": [20 + i // 2 for i in range(n)],
+            "pay": list(range(1000, 1000 + n)),
+            "job": [f"job{i % 5}" for i in range(n)],
+        }
+    )
+
+
+def publish(table: pa.Table, method: Any, need: Any = None, **roles: Any) -> sf.PublishedRelease:
+    data = sf.read(table, name="people").roles(quasi=["age"], sensitive=["pay", "job"], **roles)
+    return sf.publish(data, method, require=need or [sf.KAnonymity(3), sf.LDiversity(3, on="job")])
+
+
+def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.corrcoef(np.argsort(np.argsort(one)), np.argsort(np.argsort(other)))[0, 1])
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_neither_rows_nor_group_ids_carry_the_order(method: Any) -> None:
+    table = ordered()
+    by_row, by_group = [], []
+    for _ in range(N_RUNS):
+        release = publish(table, method).release
+        parts = release.tables()
+        rows = parts["data"] if "data" in parts else parts["sensitive"]
+        original = np.array(rows["pay"].to_pylist())
+        by_row.append(rank_correlation(np.arange(len(original)), original))
+        by_group.append(rank_correlation(np.array(rows["group_id"].to_pylist()), original))
+    limit = 4 / math.sqrt(N_RUNS * table.num_rows)
+    n_groups_limit = 4 / math.sqrt(N_RUNS * 5)
+    assert abs(np.mean(by_row)) < limit
+    assert abs(np.mean(by_group)) < n_groups_limit
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+@pytest.mark.parametrize("times", [1, 2, 10, 100])
+def test_one_person_in_many_rows_changes_no_claim(method: Any, times: int) -> None:
+    table = ordered(30).append_column("person", pa.array([f"p{i}" for i in range(30)]))
+    doubled = pa.concat_tables([table, *[table.slice(0, 1)] * (times - 1)])
+    release = publish(doubled, method, unit="person")
+    for promise in release.recipe.promises:
+        if promise.model == "k-anonymity":
+            assert 3 <= promise.achieved["k"] <= 30
+        else:
+            assert promise.achieved["l"] >= 3
+    data = sf.read(table.slice(0, 1).take([0] * times), name="people").roles(
+        quasi=["age"], sensitive=["pay", "job"], unit="person"
+    )
+    with pytest.raises(sf.Infeasible):
+        sf.publish(data, method, require=sf.KAnonymity(2))
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_missing_is_a_value_of_its_own(method: Any) -> None:
+    table = pa.table(
+        {
+            "age": pa.array([None] * 6 + [30] * 6, pa.int64()),
+            "pay": pa.array([None, 1, 2] * 4, pa.int64()),
+            "job": pa.array(["a", None, "b"] * 4, pa.string()),
+        }
+    )
+    release = publish(table, method, [sf.KAnonymity(3), sf.LDiversity(3, on="job")])
+    assert release.release.evidence().sizes.min() >= 3
+    assert release.sql("SELECT count(*) AS n FROM data WHERE job IS NULL").rows()[0]["n"] == 4
+    all_missing = pa.table(
+        {"age": pa.nulls(6, pa.int64()), "pay": pa.nulls(6, pa.int64()), "job": pa.array(["a", "b", None] * 2)}
+    )
+    assert publish(all_missing, method, sf.KAnonymity(3)).release.n_rows == 6
+
+
+def test_moving_the_largest_value_changes_no_byte(tmp_path: Path) -> None:
+    contents = []
+    for top in (90, 900):
+        table = pa.table(
+            {"age": [*range(20, 60), top], "pay": [1, 2, 3] * 13 + [1, 2], "job": ["a", "b", "c"] * 13 + ["a", "b"]}
+        )
+        data = sf.read(table, name="people").roles(quasi=["age"], sensitive=["pay", "job"])
+        release = sf.publish(data, sf.Mondrian(), require=sf.KAnonymity(4), seed=7)
+        target = tmp_path / f"{top}.zip"
+        release.save(target, allow_seeded=True)
+        contents.append(target.read_bytes())
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_no_byte_of_what_was_removed_is_in_the_package(method: Any, tmp_path: Path) -> None:
+    n = 40
+    table = pa.table(
+        {
+            "name": [f"CANARY-NAME-{i:04d}" for i in range(n)],
+            "note": [f"CANARY-NOTE-{i:04d}" for i in range(n)],
+            "town": [f"CANARY-TOWN-{i:04d}" for i in range(n)],
+            "age": [31_000_017 + 1009 * i for i in range(n)],
+            "job": [f"job{i % 4}" for i in range(n)],
+        }
+    )
+    data = sf.read(table, name="people").roles(identifier=["name"], quasi=["age", "town"], sensitive=["job"])
+    rules = {"town": sf.suppression(), "age": sf.intervals(1_000_000)}
+    release = sf.publish(data, method, require=[sf.KAnonymity(4), sf.LDiversity(2, on="job")], hierarchies=rules)
+    release.save(tmp_path / "package.zip")
+    removed = ["CANARY-NAME", "CANARY-NOTE"] + (["CANARY-TOWN", "31000017"] if method.name == "mondrian" else [])
+    with zipfile.ZipFile(tmp_path / "package.zip") as package:
+        for entry in package.namelist():
+            content = package.read(entry)
+            text = content.decode("latin-1")
+            if entry.endswith(".parquet"):
+                read = pq.read_table(io.BytesIO(content))
+                text += str(read.to_pydict()) + str(read.schema) + str(pq.ParquetFile(io.BytesIO(content)).metadata)
+            for canary in removed:
+                assert canary not in text, f"{canary} survives in {entry}"
+
+
+def test_no_value_is_in_errors_or_texts(tmp_path: Path) -> None:
+    secret = "SECRETVALUE"
+    table = pa.table({"age": [1, 2, 3], "zip": [f"{secret}{i}" for i in range(3)], "job": [f"{secret}x"] * 3})
+    data = sf.read(table, name="people").roles(quasi=["age", "zip"], sensitive=["job"])
+    texts = [repr(data), repr(data.schema), repr(data.profile())]
+    bad: list[Any] = [
+        lambda: sf.publish(data, sf.Mondrian(), require=sf.KAnonymity(9)),
+        lambda: sf.publish(data, sf.Mondrian(), require=sf.LDiversity(2, on="job")),
+        lambda: sf.publish(data, sf.Anatomy(), require=sf.LDiversity(2, on="job")),
+        lambda: sf.publish(data, sf.Mondrian(), require=sf.KAnonymity(1), hierarchies={"zip": sf.groups({"a": ["b"]})}),
+        lambda: sf.publish(data, sf.Mondrian(), require=sf.KAnonymity(1), hierarchies={"zip": sf.ordered(["x", "y"])}),
+        lambda: sf.publish(data, sf.Mondrian(), require=sf.KAnonymity(1), hierarchies={"zip": sf.intervals(5)}),
+        lambda: sf.read(table, kinds={"zip": "integer"}),
+        lambda: sf.read(table, kinds={"job": "date"}),
+    ]
+    for attempt in bad:
+        with pytest.raises(sf.SfumatoError) as refusal:
+            attempt()
+        texts.append(str(refusal.value))
+    path = tmp_path / "ragged.csv"
+    path.write_text(f"a,b\n1,{secret}\n2,{secret},{secret}\n")
+    with pytest.raises(sf.SchemaError) as ragged:
+        sf.read(path)
+    texts.append(str(ragged.value))
+    assert not [text for text in texts if secret in text]
