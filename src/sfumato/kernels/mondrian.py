@@ -48,7 +48,7 @@ class Rules:
 
 
 @dataclass(frozen=True, eq=False)
-class Tests:
+class Compiled:
     """Compiled privacy tests: `columns[c]` (n,) uint16 sensitive codes; one `calls` entry per test.
 
     A call is (address, column, parameters, table).
@@ -69,7 +69,7 @@ class Parted:
 
 
 def part(
-    lanes: Lanes, rules: Rules, tests: Tests = Tests(), order: Ints | None = None, threads: int | None = None
+    lanes: Lanes, rules: Rules, tests: Compiled = Compiled(), order: Ints | None = None, threads: int | None = None
 ) -> Parted:
     """Groups of strict or relaxed Mondrian; identical for any number of threads.
 
@@ -113,7 +113,7 @@ class _Work:
     ends: Lane = field(default_factory=lambda: np.zeros(0, np.uint16))
 
     @classmethod
-    def of(cls, lanes: Lanes, rules: Rules, tests: Tests, order: Ints | None) -> _Work:
+    def of(cls, lanes: Lanes, rules: Rules, tests: Compiled, order: Ints | None) -> _Work:
         """Pack rows, row ids and sensitive codes."""
         n, d = lanes.n_rows, len(lanes.codes)
         width = next(w for w in WIDTHS if w >= d)
@@ -174,7 +174,7 @@ class _Work:
                     waiting.extend(future.result())
 
 
-def _sensitive(tests: Tests, order: Ints | None, n: int) -> tuple[Any, ...]:
+def _sensitive(tests: Compiled, order: Ints | None, n: int) -> tuple[Any, ...]:
     """Sorted codes of every column twice over, row ids of columns after the first, one byte of side per row."""
     s = len(tests.columns)
     codes = np.empty((2, s, n) if s else (0,), dtype=np.uint16)
@@ -188,7 +188,7 @@ def _sensitive(tests: Tests, order: Ints | None, n: int) -> tuple[Any, ...]:
     return codes.reshape(-1), others.reshape(-1), np.empty(n if s > 1 else 0, dtype=np.uint8)
 
 
-def _calls(tests: Tests) -> tuple[Any, ...]:
+def _calls(tests: Compiled) -> tuple[Any, ...]:
     """Tests as one table of numbers, with all parameters and all lookup tables behind one another."""
     calls = np.zeros((len(tests.calls), 6), dtype=np.int64)
     parameters: list[float] = []

@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 from numba import float64, int32, int64, njit, types, uint8, uint16, uint32, uint64
 
-from sfumato.kernels.mondrian_cuts import BLOCK, MOST_SCANNED, all_pass, cut_lane, mark_sides, part_codes
-from sfumato.kernels.mondrian_cuts import part_others, spread
+from sfumato.kernels.mondrian_cuts import (
+    BLOCK,
+    MOST_SCANNED,
+    all_pass,
+    cut_lane,
+    mark_sides,
+    part_codes,
+    part_others,
+    spread,
+)
 
 LANES = 12
 WORDS = 3

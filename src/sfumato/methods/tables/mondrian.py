@@ -1,0 +1,267 @@
+"""Mondrian: recursive cuts of the quasi-identifier space, as fine as the requirements allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.contracts import Method, Recipe, Requirement, Twin
+from sfumato.data.evidence import Counts, Groups, group_evidence
+from sfumato.data.schema import Schema
+from sfumato.declared import declared
+from sfumato.errors import Incompatible, Infeasible
+from sfumato.kernels.mondrian import MOST_LANES, Compiled, Lanes, Parted, Rules, part
+from sfumato.kernels.mondrian_levels import part_by_levels
+from sfumato.releases.generalized import Generalized
+
+if TYPE_CHECKING:
+    from sfumato.chance import Chance
+    from sfumato.data.codec import Codes, Domain
+    from sfumato.data.dataset import Dataset
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+MOST_RANKS = 1 << 16
+# Below this many rows NumPy is done before compiled code is loaded.
+WORTH_COMPILING = 60_000
+
+
+@declared
+class Mondrian(Method):
+    """Groups by recursive cuts along the column that spans the largest share of its domain; a cut stands when both
+    halves meet every requirement, else the next column is tried. Categories are cut in leaf order.
+
+    `strict`: equal rows stay together, regions do not overlap on codes; `relaxed`: rows at the split value are dealt
+    to both sides, in even halves. `cut` (strict): the boundary `nearest` the middle, or the paper's `median`.
+    Does not protect against more than the requirements say; the cuts depend on the data.
+    LeFevre, DeWitt, Ramakrishnan 2006, figure 4.
+
+    >>> Mondrian(cut="median").parameters()
+    {'recoding': 'strict', 'cut': 'median'}
+    """
+
+    recoding: Literal["strict", "relaxed"] = field(default="strict", kw_only=True)
+    cut: Literal["nearest", "median"] = field(default="nearest", kw_only=True)
+    name: ClassVar[str] = "mondrian"
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Recoding and cut."""
+        return {"recoding": self.recoding, "cut": self.cut}
+
+    def accepts(self, dataset: Dataset, requirements: Sequence[Requirement]) -> None:
+        """Any requirement on group counts of sensitive columns; at least one quasi-identifier."""
+        if not dataset.schema.names("quasi"):
+            raise Incompatible(
+                "Mondrian generalizes quasi-identifiers, but no column has that role. Name them with roles(quasi=…)."
+            )
+        for requirement in requirements:
+            if requirement.reads != "groups":
+                raise Incompatible(
+                    f"Mondrian makes groups, but {requirement.model} reads {requirement.reads}. Use another method."
+                )
+            for column in requirement.columns:
+                if column not in dataset.schema.names("sensitive"):
+                    raise Incompatible(
+                        f"{requirement.model} is asked on column {column!r}, which is not sensitive. "
+                        "Give it the role sensitive, or name another column."
+                    )
+
+    def publish(self, dataset: Dataset, requirements: Sequence[Requirement], chance: Chance) -> Generalized:
+        """Groups that meet every requirement, with their regions; rows and group ids in random order."""
+        self.accepts(dataset, requirements)
+        task = _Task.of(dataset, requirements)
+        task.refuse_if_infeasible()
+        rules = Rules(task.least, median=self.cut == "median", relaxed=self.recoding == "relaxed")
+        regions = task.part(rules, _canonical(task, chance) if rules.relaxed else None)
+        notes = tuple(
+            f"{r.model} is not kept by merging groups: it holds for every group, not for groups that look the same."
+            for r in requirements
+            if not r.monotone
+        )
+        recipe = Recipe(self.name, self.parameters(), unit=task.unit, reproducible=chance.reproducible, notes=notes)
+        return _release(dataset, regions, recipe, chance)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """One quasi-identifier as ranks of its present grid cells, and the codes that each rank stands for."""
+
+    codes: NDArray[np.uint16]
+    cells: NDArray[np.int32]
+    n_cells: int
+    first: Codes
+    last: Codes
+
+    @classmethod
+    def of(cls, codes: Codes, domain: Domain) -> Ranked:
+        """Ranks fit in 16 bits: neighbouring cells share one when more than 65,536 are present."""
+        cell = np.arange(domain.size, dtype=np.int32)
+        if domain.region == "range" and domain.cell is not None:
+            cell = domain.cell
+        present = np.flatnonzero(np.bincount(codes, minlength=domain.size)).astype(np.int32)
+        steps = np.concatenate([[0], np.cumsum(np.diff(cell[present]) != 0)])
+        ranks = steps >> max(int(steps[-1]).bit_length() - 16, 0)
+        table = np.zeros(domain.size, dtype=np.uint16)
+        table[present] = ranks
+        starts = np.flatnonzero(np.diff(ranks, prepend=-1))
+        ends = np.append(starts[1:], len(present)) - 1
+        first, last = present[starts], present[ends]
+        return cls(table[codes], cell[first].astype(np.int32), int(cell[-1] - cell[0]) + 1, first, last)
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Groups of rows and the codes their cells span: group g is rows[starts[g] : starts[g + 1]]; `low[j]`, `high[j]`
+    (G,) are the hull in quasi-identifier j.
+    """
+
+    rows: NDArray[Any]
+    starts: Ints
+    low: list[Codes]
+    high: list[Codes]
+
+    @classmethod
+    def of(cls, parted: Parted, ranked: Sequence[Ranked]) -> Regions:
+        """Ranks back to codes."""
+        low = [one.first[parted.low[:, j]] for j, one in enumerate(ranked)]
+        high = [one.last[parted.high[:, j]] for j, one in enumerate(ranked)]
+        return cls(parted.rows, parted.starts, low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is to be published under which requirements, with the whole table as one group."""
+
+    dataset: Dataset
+    requirements: tuple[Requirement, ...]
+    whole: Groups
+
+    @classmethod
+    def of(cls, dataset: Dataset, requirements: Sequence[Requirement]) -> _Task:
+        """Counts of the whole table."""
+        columns = tuple(dict.fromkeys(column for r in requirements for column in r.columns))
+        sensitive = {name: dataset.codes[name] for name in columns}
+        if dataset.units is None:
+            whole = _one_group(dataset, columns)
+        else:
+            group = np.zeros(dataset.n_rows, dtype=np.int64)
+            whole = group_evidence(group, 1, sensitive, dataset.domains, dataset.units)
+        return cls(dataset, tuple(requirements), whole)
+
+    @property
+    def least(self) -> int:
+        """Fewer rows than this never suffice."""
+        return max((r.least for r in self.requirements), default=1)
+
+    @property
+    def unit(self) -> str:
+        """What is counted: rows, or the values of the unit column."""
+        return next(iter(self.dataset.schema.names("unit")), "row")
+
+    def refuse_if_infeasible(self) -> None:
+        """When the whole table as one group fails, say which requirement and what would hold."""
+        n = int(self.whole.sizes[0])
+        for requirement in self.requirements:
+            if n == 0 or not requirement.holds(self.whole).holds:
+                nearest = requirement.nearest(self.whole) if n else {}
+                asked = ", ".join(f"{name}={value}" for name, value in requirement.parameters().items())
+                on = "".join(f" on {column!r}" for column in requirement.columns)
+                found = ", ".join(f"{name}={value}" for name, value in nearest.items())
+                raise Infeasible(
+                    f"{requirement.model} ({asked}){on} was asked; even the whole table as one group of {n} fails it. "
+                    + (f"Ask for {found} or less." if found else "Add data, or ask for less."),
+                    nearest,
+                )
+
+    def part(self, rules: Rules, order: Ints | None) -> Regions:
+        """Groups of rows: by the kernel when every requirement has a compiled test and the table is worth it."""
+        ranked = [
+            Ranked.of(self.dataset.codes[name], self.dataset.domains[name])
+            for name in self.dataset.schema.names("quasi")
+        ]
+        lanes = Lanes([one.codes for one in ranked], [one.cells for one in ranked], [one.n_cells for one in ranked])
+        compiled = self.dataset.n_rows >= WORTH_COMPILING and self.dataset.units is None
+        tests = self._tests() if compiled and len(ranked) <= MOST_LANES else None
+        if tests is not None:
+            parted = part(lanes, rules, tests, order)
+        else:
+            only_size = self.dataset.units is None and all(self._only_size(r) for r in self.requirements)
+            parted = part_by_levels(lanes, rules, None if only_size else self._passes, order)
+        return Regions.of(parted, ranked)
+
+    def _only_size(self, requirement: Requirement) -> bool:
+        """Reads no column, and the smallest group allowed passes: then so does every larger one."""
+        sizes = np.array([requirement.least], dtype=np.int64)
+        return not requirement.columns and bool(requirement.passes(replace(self.whole, sizes=sizes)).all())
+
+    def _tests(self) -> Compiled | None:
+        """Compiled tests of all requirements; None when one has none."""
+        twins = [requirement.twin() for requirement in self.requirements if not self._only_size(requirement)]
+        known = [twin for twin in twins if twin is not None and twin.column is not None]
+        columns = list(dict.fromkeys(twin.column for twin in known if twin.column is not None))
+        if len(known) < len(twins) or any(self.dataset.domains[c].size > MOST_RANKS for c in columns):
+            return None
+        calls = [self._call(twin, columns) for twin in known]
+        return Compiled([self.dataset.codes[c].astype(np.uint16) for c in columns], calls)
+
+    def _call(self, twin: Twin, columns: list[str]) -> tuple[int, int, Sequence[float], NDArray[np.float64]]:
+        assert twin.column is not None
+        table = np.zeros(0) if twin.table is None else twin.table(self.whole.totals[twin.column])
+        return twin.test.address, columns.index(twin.column), twin.parameters, table
+
+    def _passes(self, rows: NDArray[Any], starts: Ints) -> Bools:
+        """Judge groups of rows on evidence in distinct units, against the totals of the whole table."""
+        group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        sensitive = {name: self.dataset.codes[name][rows] for name in self.whole.counts}
+        units = None if self.dataset.units is None else self.dataset.units[rows]
+        evidence = group_evidence(group, len(starts) - 1, sensitive, self.dataset.domains, units)
+        evidence = replace(evidence, totals=self.whole.totals)
+        passed = np.ones(len(starts) - 1, dtype=np.bool_)
+        for requirement in self.requirements:
+            passed &= requirement.passes(evidence)
+        return passed
+
+
+def _one_group(dataset: Dataset, columns: Sequence[str]) -> Groups:
+    """Evidence of the whole table as one group when every row is a unit."""
+    counts, totals = {}, {}
+    for name in columns:
+        totals[name] = np.bincount(dataset.codes[name], minlength=dataset.domains[name].size).astype(np.int64)
+        code = np.flatnonzero(totals[name])
+        ends = np.array([0, len(code)], dtype=np.int64)
+        counts[name] = Counts(np.zeros(len(code), np.int64), code.astype(np.int32), totals[name][code], ends)
+    sizes = np.array([dataset.n_rows], dtype=np.int64)
+    return Groups(sizes, counts, totals, {name: dataset.domains[name] for name in columns})
+
+
+def _canonical(task: _Task, chance: Chance) -> Ints:
+    """Rows by sensitive, then quasi-identifying codes: input order decides nothing; equal rows in random order."""
+    codes, schema = task.dataset.codes, task.dataset.schema
+    random = chance.permutation(task.dataset.n_rows)
+    keys = list(dict.fromkeys([*task.whole.counts, *schema.names("sensitive"), *schema.names("quasi")]))
+    return random[np.lexsort([codes[name][random] for name in reversed(keys)])]
+
+
+def _release(dataset: Dataset, regions: Regions, recipe: Recipe, chance: Chance) -> Generalized:
+    """The smallest publishable region around every group; rows and group ids in random order."""
+    n_groups = len(regions.starts) - 1
+    ids = chance.permutation(n_groups).astype(np.int32)
+    group_of = np.empty(dataset.n_rows, dtype=np.int32)
+    group_of[regions.rows] = np.repeat(ids, np.diff(regions.starts))
+    low, high = {}, {}
+    for name, least, most in zip(dataset.schema.names("quasi"), regions.low, regions.high, strict=True):
+        first, last = dataset.domains[name].cover(least, most)
+        low[name], high[name] = np.empty_like(first), np.empty_like(last)
+        low[name][ids], high[name][ids] = first, last
+    order = chance.permutation(dataset.n_rows)
+    exact = {name: dataset.codes[name][order] for name in dataset.schema.names("sensitive", "plain")}
+    published = dataset.schema.names("quasi", "sensitive", "plain")
+    schema = Schema(tuple(column for column in dataset.schema if column.name in published))
+    domains = {name: dataset.domains[name] for name in published}
+    group = group_of[order].astype(np.int64)
+    return Generalized(dataset.name, schema, domains, low, high, group, exact, recipe)
