@@ -110,5 +110,5 @@ def test_hierarchy_flags_say_what_the_file_says() -> None:
 
 @pytest.mark.parametrize("flags", [Flags(source="x.csv"), Flags(require=["k-anonymity:k=2"])])
 def test_what_is_missing_is_said(flags: Flags) -> None:
-    with pytest.raises(ParameterError, match="No (requirement|data)"):
+    with pytest.raises(ParameterError, match=r"No (requirement|data)"):
         job_of(flags, None)

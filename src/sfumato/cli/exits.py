@@ -121,7 +121,8 @@ def _is_usage(error: BaseException) -> bool:
 
 def _unexpected(error: Exception) -> None:
     """Where it happened, never what the data was: the message of a foreign exception may quote a cell."""
-    where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
+    frames = traceback.extract_tb(error.__traceback__)
+    where = next((one for one in reversed(frames) if "sfumato" in one.filename), None)
     place = f" at {os.path.basename(where.filename)}:{where.lineno}" if where else ""
     print(f"Error: unexpected {type(error).__name__}{place}. Please report it with this line.", file=sys.stderr)
     if os.environ.get("SFUMATO_DEBUG"):

@@ -57,7 +57,7 @@ class Job:
         if len(role["unit"]) > 1:
             raise SchemaError(f"Only one column can be the unit; {len(role['unit'])} are. Keep one.")
         unit = role.pop("unit")
-        return people.roles(**role, unit=unit[0] if unit else None)  # type: ignore[arg-type]
+        return people.roles(**role, unit=unit[0] if unit else None)
 
 
 def job_of(flags: Flags, project_path: Path | None) -> Job:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.contracts import Worlds
 from sfumato.worlds.alternatives import Alternatives
 from sfumato.worlds.bijection import Bijection
 from sfumato.worlds.blocks import Blocks
@@ -37,7 +36,7 @@ def row_ids(codes: Mapping[str, Codes]) -> Ints:
 
 
 @singledispatch
-def expected_rows(worlds: Worlds, rows: Mapping[str, Codes]) -> Floats:
+def expected_rows(worlds: object, rows: Mapping[str, Codes]) -> Floats:
     """E[number of rows equal to rows[i]] over the worlds; shape (N,)."""
     raise NotImplementedError(f"no density for {type(worlds).__name__}")
 

@@ -7,7 +7,6 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.contracts import Worlds
 from sfumato.worlds.alternatives import Alternatives
 from sfumato.worlds.bijection import Bijection
 from sfumato.worlds.blocks import Blocks
@@ -16,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 @singledispatch
-def leaves(worlds: Worlds, column: str) -> tuple[Ints, Ints]:
+def leaves(worlds: object, column: str) -> tuple[Ints, Ints]:
     """Kinds of rows as (leaves the cell of `column` may hold, number of such rows); shapes (T,)."""
     raise NotImplementedError(f"no leaf counts for {type(worlds).__name__}")
 

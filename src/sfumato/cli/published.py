@@ -1,0 +1,91 @@
+"""JSON schemas of everything that `--json` prints: what scripts may rely on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TEXT: dict[str, Any] = {"type": "string"}
+COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
+NUMBER: dict[str, Any] = {"type": ["number", "null"]}
+FLAG: dict[str, Any] = {"type": "boolean"}
+ANYTHING: dict[str, Any] = {"type": "object"}
+
+
+def record(required: dict[str, Any], **optional: Any) -> dict[str, Any]:
+    """An object with these properties and no others."""
+    return {
+        "type": "object",
+        "properties": {**required, **optional},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def listed(item: dict[str, Any]) -> dict[str, Any]:
+    """A list of one kind of thing."""
+    return {"type": "array", "items": item}
+
+
+def maybe(schema: dict[str, Any]) -> dict[str, Any]:
+    """The same or null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+PROMISE = record({"model": TEXT, "parameters": ANYTHING, "on": maybe(TEXT), "achieved": ANYTHING})
+RELEASE = {
+    "release": TEXT,
+    "form": TEXT,
+    "method": record({"name": TEXT, "parameters": ANYTHING}),
+    "n_rows": COUNT,
+    "n_groups": COUNT,
+    "n_suppressed": COUNT,
+    "unit": TEXT,
+    "promises": listed(PROMISE),
+    "notes": listed(TEXT),
+    "path": TEXT,
+    "verified": FLAG,
+}
+FIGURE = record({"metric": TEXT, "column": maybe(TEXT), "value": NUMBER, "unit": TEXT, "meaning": TEXT})
+SUGGESTION = record({"name": TEXT, "role": maybe(TEXT), "reason": TEXT, "hierarchy": maybe(ANYTHING)})
+FINDING = record({"check": TEXT, "holds": FLAG, "detail": TEXT, "figures": ANYTHING})
+DOCTOR = {
+    "sfumato": TEXT,
+    "python": TEXT,
+    "system": TEXT,
+    "cores": maybe(COUNT),
+    "versions": {"type": "object", "additionalProperties": maybe(TEXT)},
+    "missing": listed(TEXT),
+    "extras": {"type": "object", "additionalProperties": FLAG},
+    "kernel_cache": record({"compiled": COUNT, "writable": FLAG}),
+    "duckdb": ANYTHING,
+}
+ROW = {
+    "type": "object",
+    "description": "The query's own columns; per uncertain column x also x__lo and x__hi (hard bounds, null: "
+    "unbounded) and x__q05 … for asked quantiles; __row, the probability that the row exists; __how.",
+    "properties": {
+        "__row": {"type": "number", "minimum": 0, "maximum": 1},
+        "__how": {"enum": ["exact", "tight", "lp", "milp-dual", "interval", "sampled"]},
+    },
+    "required": ["__row", "__how"],
+}
+
+PRINTED: dict[str, tuple[str, dict[str, Any]]] = {
+    "release": ("sfumato publish --json", record(RELEASE)),
+    "answer": ("sfumato query --json", listed(ROW)),
+    "profile": ("sfumato profile --json", ANYTHING),
+    "init": ("sfumato init --json", record({"project": TEXT, "columns": listed(SUGGESTION)})),
+    "verification": (
+        "sfumato verify --json",
+        record({"package": TEXT, "holds": FLAG, "findings": listed(FINDING)}),
+    ),
+    "figures": ("sfumato measure --json", record({"package": TEXT, "figures": listed(FIGURE)})),
+    "doctor": ("sfumato doctor --json", record(DOCTOR)),
+    "demo": ("sfumato demo --json", record({"output": TEXT, "questions": listed(ANYTHING)})),
+}
+
+
+def schema_of_output(name: str) -> dict[str, Any]:
+    """One published schema with its title."""
+    title, schema = PRINTED[name]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
