@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sfumato.data.steps import steps_of
+
 if TYPE_CHECKING:
     from sfumato.data.schema import Kind
 
@@ -128,6 +130,8 @@ class Domain:
         if self.missing and code == self.n_values:
             return "missing"
         text = _text(self.values[code])
+        if self.open_low and self.open_high and self.n_values == 1:
+            return ROOT
         if self.open_low and code == 0:
             return f"<= {text}"
         return f">= {text}" if self.open_high and code == self.n_values - 1 else text
@@ -173,17 +177,87 @@ def encode(array: pa.Array, kind: Kind) -> tuple[Domain, Codes]:
     >>> d.values.to_pylist(), d.missing, c.tolist()
     (['a', 'b'], True, [1, 2, 0])
     """
+    indices, dictionary = _distinct(array)
+    used = np.bincount(indices, minlength=len(dictionary) + 1)
+    order = pc.array_sort_indices(dictionary).to_numpy(zero_copy_only=False)
+    order = order[used[order] > 0]
+    rank = np.full(len(dictionary) + 1, len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    region: Region = "set" if kind == "text" else "range"
+    values = dictionary.take(pa.array(order))
+    return Domain(kind, values, missing=bool(used[-1]), region=region), rank[indices]
+
+
+def _distinct(array: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.Array]:
+    """Indices into distinct values without null, the missing value as one beyond the last."""
     encoded = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if not pa.types.is_dictionary(encoded.type):
         encoded = encoded.dictionary_encode()
-    order = pc.array_sort_indices(encoded.dictionary).to_numpy(zero_copy_only=False)
-    rank = np.empty(len(order) + 1, dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    rank[-1] = len(order)
-    raw = encoded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
-    values = encoded.dictionary.take(pa.array(order))
-    region: Region = "set" if kind == "text" else "range"
-    return Domain(kind, values, missing=encoded.null_count > 0, region=region), rank[raw]
+    dictionary = encoded.dictionary
+    indices = encoded.indices.fill_null(len(dictionary)).to_numpy(zero_copy_only=False)
+    again = dictionary.dictionary_encode()
+    if len(again.dictionary) == len(dictionary) and not dictionary.null_count:
+        return indices, dictionary
+    # Dictionaries made elsewhere may repeat a value or hold null.
+    table = np.append(again.indices.fill_null(len(again.dictionary)).to_numpy(), len(again.dictionary))
+    return table[indices], again.dictionary
+
+
+def encode_into(domain: Domain, array: pa.Array) -> Codes:
+    """Values as codes of an existing domain, −1 where it has no such value; shape (n,).
+
+    Values beyond an open end are the end leaf. Numbers are compared as exact numbers, whatever their type.
+
+    >>> d = Domain("integer", pa.array([20, 21, 22]), open_high=True)
+    >>> encode_into(d, pa.array([19, 21, 99, None])).tolist()
+    [-1, 1, 2, -1]
+    """
+    indices, dictionary = _distinct(array)
+    table: Codes = np.append(_find(domain, dictionary), np.int32(domain.n_values if domain.missing else -1))
+    return table[indices]
+
+
+def _find(domain: Domain, values: pa.Array) -> Codes:
+    """Codes of distinct values."""
+    if domain.kind in ("text", "boolean"):
+        found = pc.index_in(_as_type(values, domain.values.type), value_set=domain.values)
+        if len(domain.values) == 0:
+            return np.full(len(values), -1, dtype=np.int32)
+        return np.array(found.fill_null(-1).cast(pa.int32()).to_numpy(zero_copy_only=False))
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = _as_type(values, domain.values.type)
+    if domain.kind == "real":
+        leaves = domain.values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        steps = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        known = ~np.isnan(steps)
+    else:
+        scale = domain.values.type.scale if domain.kind == "decimal" else 0
+        leaves = steps_of(domain.values, scale)[0]
+        steps, known = steps_of(values, scale)
+    if len(leaves) == 0:
+        return np.full(len(values), -1, dtype=np.int32)
+    at = np.clip(np.searchsorted(leaves, steps), 0, len(leaves) - 1).astype(np.int32)
+    here = leaves[at] == steps
+    if domain.open_low:
+        here |= steps < leaves[0]
+    if domain.open_high:
+        here |= steps > leaves[-1]
+    return np.where(here & known, at, np.int32(-1)).astype(np.int32)
+
+
+def _as_type(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Values in another type; null where one cannot be."""
+    try:
+        return values.cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.concat_arrays([_cast_one(value, wanted) for value in values])
+
+
+def _cast_one(value: pa.Scalar, wanted: pa.DataType) -> pa.Array:
+    try:
+        return pa.array([value.cast(wanted).as_py()], wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.nulls(1, wanted)
 
 
 def recode(codes: Mapping[str, Codes], tables: Mapping[str, Codes]) -> dict[str, Codes]:

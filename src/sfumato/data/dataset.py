@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sfumato.data.codec import Codes, Domain, encode
-from sfumato.data.schema import Column, Kind, Schema
+from sfumato.data.codec import Codes, Domain, encode, encode_into
+from sfumato.data.kinds import canonical, kind_of_column
+from sfumato.data.schema import Column, Schema
 from sfumato.errors import SchemaError
 
 if TYPE_CHECKING:
-    from sfumato.data.hierarchy import Hierarchy
+    from sfumato.data.profile import Profile
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A table about people as codes; immutable, every verb returns a new one.
 
-    `codes[name][row]` indexes `domains[name]`. Its text form never shows a cell.
+    `codes[name][row]` indexes `domains[name]`. `notes` say what was decided on the way in. Its text form never shows a
+    cell.
     """
 
     name: str
@@ -31,6 +34,7 @@ class Dataset:
     domains: Mapping[str, Domain]
     codes: Mapping[str, Codes]
     n_rows: int
+    notes: tuple[str, ...] = ()
 
     def roles(
         self,
@@ -42,9 +46,7 @@ class Dataset:
         unit: str | None = None,
     ) -> Dataset:
         """The same data with these roles; columns without one are never published."""
-        schema = self.schema.with_roles(
-            identifier=identifier, quasi=quasi, sensitive=sensitive, plain=plain, unit=unit
-        )
+        schema = self.schema.with_roles(identifier=identifier, quasi=quasi, sensitive=sensitive, plain=plain, unit=unit)
         return replace(self, schema=schema)
 
     @cached_property
@@ -68,39 +70,54 @@ class Dataset:
         """The original values of all columns."""
         return pa.table({c.name: self.domains[c.name].decode(self.codes[c.name]) for c in self.schema})
 
+    def profile(self, *, most_combined: int = 3) -> Profile:
+        """Distinctness, unique combinations, dependencies between columns, proposed roles with reasons."""
+        from sfumato.data.profile import profile
+
+        return profile(self, most_combined=most_combined)
+
     def __repr__(self) -> str:
         roles = ", ".join(f"{c.name}: {c.kind}{'' if c.role is None else ' ' + c.role}" for c in self.schema)
         return f"<Dataset {self.name}: {self.n_rows} rows; {roles}>"
 
 
-def from_arrow(table: pa.Table, name: str = "data", kinds: Mapping[str, Kind] | None = None) -> Dataset:
+def from_arrow(table: pa.Table, name: str = "data") -> Dataset:
     """A dataset from an Arrow table whose columns already have their types."""
-    columns, domains, codes = [], {}, {}
-    for field, array in zip(table.schema, table.columns, strict=True):
-        kind = (kinds or {}).get(field.name) or kind_of(field.type)
-        if pa.types.is_large_string(field.type) or pa.types.is_string_view(field.type):
-            array = array.cast(pa.string())
-        columns.append(Column(field.name, kind))
-        domains[field.name], codes[field.name] = encode(array, kind)
-    return Dataset(name, Schema(tuple(columns)), domains, codes, table.num_rows)
+    schema = Schema(tuple(Column(field.name, kind_of_column(field.type, field.name)) for field in table.schema))
+    domains, codes = {}, {}
+    for column, array in zip(schema, table.columns, strict=True):
+        domains[column.name], codes[column.name] = encode(encoded_column(array, column.name), column.kind)
+    return Dataset(name, schema, domains, codes, table.num_rows)
 
 
-def kind_of(arrow: Any) -> Kind:
-    """The kind of column an Arrow type makes."""
-    kinds: list[tuple[Any, Kind]] = [
-        (pa.types.is_boolean, "boolean"),
-        (pa.types.is_integer, "integer"),
-        (pa.types.is_floating, "real"),
-        (pa.types.is_decimal, "decimal"),
-        (pa.types.is_date, "date"),
-        (pa.types.is_string, "text"),
-        (pa.types.is_large_string, "text"),
-        (pa.types.is_string_view, "text"),
-        (pa.types.is_null, "text"),
-    ]
-    for test, kind in kinds:
-        if test(arrow):
-            return kind
-    if pa.types.is_dictionary(arrow):
-        return kind_of(arrow.value_type)
-    raise SchemaError(f"A column of type {arrow} is not supported; cast it to text, a number or a date.")
+def codes_on(dataset: Dataset, domains: Mapping[str, Domain]) -> dict[str, Codes]:
+    """The dataset's columns as codes of these domains (a release's), −1 where a value is not among them."""
+    codes = {}
+    for name, domain in domains.items():
+        dataset.schema[name]
+        table = encode_into(domain, dataset.domains[name].with_missing())
+        codes[name] = table[dataset.codes[name]]
+    return codes
+
+
+def encoded_column(array: pa.ChunkedArray, name: str) -> pa.Array:
+    """One column as one dictionary array of canonical values."""
+    chunks = [canonical(chunk, name) for chunk in array.chunks]
+    if not chunks:
+        return canonical(pa.array([], array.type), name).dictionary_encode()
+    kept = pa.chunked_array(chunks)
+    if pa.types.is_floating(kept.type):
+        _refuse_not_numbers(kept, name)
+    if not pa.types.is_dictionary(kept.type):
+        kept = kept.dictionary_encode()
+    return kept.unify_dictionaries().combine_chunks()
+
+
+def _refuse_not_numbers(array: pa.ChunkedArray, name: str) -> None:
+    n_nan = pc.sum(pc.is_nan(array)).as_py() or 0
+    n_infinite = pc.sum(pc.is_inf(array)).as_py() or 0
+    if n_nan or n_infinite:
+        raise SchemaError(
+            f"Column {name!r} has {n_nan} NaN and {n_infinite} infinite numbers, which no answer can be computed from. "
+            "Make them missing (null), or name how they are written with null_values=(...) for a CSV file."
+        )

@@ -1,0 +1,200 @@
+"""Reading tables: paths and frames of every library become one `Dataset`, column by column, codes at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sfumato.data.cast import cast, infer, n_numbers
+from sfumato.data.codec import Codes, Domain, encode
+from sfumato.data.csv_text import read_text
+from sfumato.data.dataset import Dataset, encoded_column
+from sfumato.data.frames import arrow_of
+from sfumato.data.kinds import kind_of, kind_of_column
+from sfumato.data.schema import Column, Kind, Schema
+from sfumato.errors import ParameterError, SchemaError
+
+PARQUET = (".parquet", ".pq", ".parq")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A table to be read column by column; `written`: its cells are text whose kind is to be found."""
+
+    names: tuple[str, ...]
+    column: Callable[[str], pa.ChunkedArray]
+    n_rows: int
+    written: bool = False
+
+
+def read(
+    source: Any,
+    *,
+    name: str | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    null_values: Sequence[str] = ("",),
+    normalize: bool = False,
+    encoding: str = "utf-8",
+) -> Dataset:
+    """A dataset from a CSV or Parquet path, or any pandas, Polars, Arrow or DuckDB table.
+
+    A CSV column becomes numbers, dates or truth values only if every cell is written the usual way: "0012" stays
+    text. `kinds` decides otherwise, and a cast that would lose a value is an error. `null_values`: texts that mean
+    missing. `normalize`: texts in Unicode form NFC without outer and doubled spaces.
+    """
+    columns, found = _open(source, tuple(null_values), encoding)
+    _check(columns, kinds or {})
+    settings = Settings(kinds or {}, tuple(null_values), normalize, columns.written)
+    schema, domains, codes, notes = [], {}, {}, []
+    for column in columns.names:
+        domain, own, said = _read_column(column, columns.column(column), settings)
+        schema.append(Column(column, domain.kind))
+        domains[column], codes[column] = domain, own
+        notes.extend(said)
+    return Dataset(_table_name(name, found), Schema(tuple(schema)), domains, codes, columns.n_rows, tuple(notes))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the caller declared about cells."""
+
+    kinds: Mapping[str, Kind]
+    null_values: tuple[str, ...]
+    normalize: bool
+    written: bool
+
+
+def _open(source: Any, null_values: tuple[str, ...], encoding: str) -> tuple[Columns, str]:
+    """The columns behind a source and the name it has."""
+    if isinstance(source, str | Path):
+        path = Path(source)
+        if not path.is_file():
+            what = "is a directory" if path.is_dir() else "does not exist"
+            raise SchemaError(f"{path.name or path} {what}. Give the path of a CSV or Parquet file.")
+        opened = _parquet(path) if _is_parquet(path) else _csv(path, null_values, encoding)
+        return opened, path.stem
+    table = arrow_of(source)
+    return Columns(tuple(table.column_names), table.column, table.num_rows), "data"
+
+
+def _csv(path: Path, null_values: tuple[str, ...], encoding: str) -> Columns:
+    found = read_text(path, null_values, encoding)
+    n_rows = len(next(iter(found.values())))
+    return Columns(tuple(found), found.pop, n_rows, written=True)
+
+
+def _is_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return path.suffix.lower() in PARQUET or file.read(4) == b"PAR1"
+
+
+def _parquet(path: Path) -> Columns:
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError):
+        raise SchemaError(f"{path.name} is not a Parquet file, or is cut off. Write it again.") from None
+    names = tuple(file.schema_arrow.names)
+
+    def column(name: str) -> pa.ChunkedArray:
+        kept = [name] if kind_of_column(file.schema_arrow.field(name).type, name) == "text" else None
+        try:
+            return pq.read_table(path, columns=[name], read_dictionary=kept, partitioning=None).column(name)
+        except (pa.ArrowInvalid, OSError):
+            raise SchemaError(f"Column {name!r} of {path.name} cannot be read; write the file again.") from None
+
+    return Columns(names, column, file.metadata.num_rows)
+
+
+def _check(columns: Columns, kinds: Mapping[str, Kind]) -> None:
+    names = columns.names
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SchemaError(f"Column names must differ; found twice: {', '.join(twice)}. Rename one of each.")
+    if not names or not columns.n_rows:
+        raise SchemaError(f"The table has {len(names)} columns and {columns.n_rows} rows. Give at least one row.")
+    unknown = sorted(set(kinds) - set(names))
+    if unknown:
+        raise SchemaError(
+            f"kinds= names columns that are not there: {', '.join(unknown)}; there are {', '.join(names)}."
+        )
+    for name, kind in kinds.items():
+        if kind not in get_args(Kind):
+            raise ParameterError(f"kinds= gives {name!r} the unknown kind {kind!r}; use {', '.join(get_args(Kind))}.")
+
+
+def _read_column(name: str, array: pa.ChunkedArray, settings: Settings) -> tuple[Domain, Codes, list[str]]:
+    """One column as domain and codes, and what was decided about it."""
+    encoded = encoded_column(array, name)
+    values = encoded.dictionary
+    notes: list[str] = []
+    if pa.types.is_string(values.type):
+        values, notes = _clean(name, values, settings)
+    kind = settings.kinds.get(name) or (infer(values.drop_null()) if settings.written else kind_of(values.type))
+    if settings.written and kind == "text" and name not in settings.kinds:
+        notes += _mixed(name, values)
+    if kind != kind_of(values.type):
+        values = _cast(name, encoded.indices, values, kind)
+    domain, codes = encode(pa.DictionaryArray.from_arrays(encoded.indices, values), kind)
+    if domain.n_values == 0:
+        notes.append(f"Column {name!r} has no value in any row.")
+    return domain, codes, notes
+
+
+def _clean(name: str, values: pa.Array, settings: Settings) -> tuple[pa.Array, list[str]]:
+    """Texts with missing values as null, normalised when that was asked for."""
+    tidy = pc.utf8_normalize(values, "NFC")
+    tidy = pc.utf8_trim_whitespace(pc.replace_substring_regex(tidy, r"\s+", " "))
+    notes = []
+    if settings.normalize:
+        values = tidy
+    else:
+        n_variants = pc.count_distinct(values).as_py() - pc.count_distinct(tidy).as_py()
+        if n_variants:
+            notes.append(
+                f"Column {name!r} has {n_variants} values that differ from another only in spaces or Unicode form; "
+                "read(..., normalize=True) makes them one."
+            )
+    if settings.null_values:
+        missing = pc.is_in(values, value_set=pa.array(settings.null_values, pa.string()))
+        values = pc.if_else(missing, pa.scalar(None, pa.string()), values)
+    return values, notes
+
+
+def _mixed(name: str, values: pa.Array) -> list[str]:
+    numbers, n = n_numbers(values), len(values.drop_null())
+    if not 0 < numbers < n:
+        return []
+    return [
+        f"Column {name!r} stays text: {numbers} of its {n} distinct values are numbers, {n - numbers} are not. "
+        "Name what means missing with null_values=(...), or cast with kinds={...}."
+    ]
+
+
+def _cast(name: str, indices: pa.Array, values: pa.Array, kind: Kind) -> pa.Array:
+    found, lost = cast(values, kind)
+    lost &= values.is_valid().to_numpy(zero_copy_only=False)
+    if lost.any():
+        n_rows = int(np.isin(indices.drop_null().to_numpy(), np.flatnonzero(lost)).sum())
+        raise SchemaError(
+            f"Column {name!r} cannot be read as {kind} without loss: {int(lost.sum())} distinct values in {n_rows} "
+            "rows do not fit. Correct them, name them in null_values=(...), or read the column as text."
+        )
+    return found
+
+
+def _table_name(given: str | None, found: str) -> str:
+    """A name that SQL takes unquoted."""
+    if given is not None:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", given):
+            raise ParameterError("name= must be a word of letters, digits and _, not beginning with a digit.")
+        return given
+    word = re.sub(r"[^a-z0-9_]+", "_", found.lower()).strip("_") or "data"
+    return f"t_{word}" if word[0].isdigit() else word

@@ -1,0 +1,105 @@
+"""Numbers and dates as whole steps of a grid: integers, decimals at a scale, days since 1970."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sfumato.data.schema import Kind
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+MOST_DECIMALS = 9
+BIGGEST = np.iinfo(np.int64).max
+
+
+def steps_of(values: pa.Array, scale: int = 0) -> tuple[Ints, Bools]:
+    """Values in whole steps of 10^−scale, and which of them lie on that grid; shapes (n,).
+
+    Numbers too large for 64 bits saturate. Missing values and text are not on the grid.
+
+    >>> [part.tolist() for part in steps_of(pa.array([1.25, 0.333, None]), 2)]
+    [[125, 33, 0], [True, False, False]]
+    """
+    found = values.is_valid().to_numpy(zero_copy_only=False)
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return _float_steps(values, scale, found)
+    if pa.types.is_decimal(kind):
+        return _decimal_steps(values, scale, found)
+    if pa.types.is_date(kind):
+        values = values.cast(pa.date32()).cast(pa.int32())
+    elif not (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+        return np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=bool)
+    if pa.types.is_uint64(kind):
+        values = pc.if_else(pc.greater(values, pa.scalar(BIGGEST, pa.uint64())), BIGGEST, values)
+    whole = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    return _times(whole, 10**scale), found
+
+
+def values_of(steps: Ints, kind: Kind, scale: int = 0) -> pa.Array:
+    """The inverse of `steps_of` for integer, decimal and date columns.
+
+    >>> values_of(np.array([125, -5]), "decimal", 2).to_pylist()
+    [Decimal('1.25'), Decimal('-0.05')]
+    """
+    steps = np.ascontiguousarray(steps, dtype=np.int64)
+    if kind == "date":
+        return pa.array(steps.astype(np.int32)).cast(pa.date32())
+    if kind == "integer":
+        return pa.array(steps)
+    words = np.empty((len(steps), 2), dtype=np.int64)
+    words[:, 0], words[:, 1] = steps, steps >> 63
+    return pa.Array.from_buffers(pa.decimal128(18, scale), len(steps), [None, pa.py_buffer(words)])
+
+
+def decimals_of(numbers: NDArray[np.float64]) -> int | None:
+    """The fewest decimals that write every number exactly as its shortest text, None if more than nine.
+
+    >>> decimals_of(np.array([0.5, 12.25])), decimals_of(np.array([1 / 3])), decimals_of(np.array([7.0]))
+    (2, None, 0)
+    """
+    if not np.isfinite(numbers).all() or (len(numbers) and np.abs(numbers).max() >= 2.0**52):
+        return None
+    for scale in range(MOST_DECIMALS + 1):
+        scaled = numbers * 10.0**scale
+        if len(scaled) and np.abs(scaled).max() >= 2.0**52:
+            return None
+        if bool((np.rint(scaled) / 10.0**scale == numbers).all()):
+            return scale
+    return None
+
+
+def _float_steps(values: pa.Array, scale: int, found: Bools) -> tuple[Ints, Bools]:
+    numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+    scaled = np.rint(np.where(np.isnan(numbers), 0.0, numbers) * 10.0**scale)
+    whole = np.clip(scaled, -(2.0**62), 2.0**62).astype(np.int64)
+    # Beyond 2^53 the grid is finer than floats; such numbers only ever fall beyond an open end.
+    on_grid = (scaled / 10.0**scale == numbers) | np.isinf(scaled)
+    return whole, found & on_grid & ~np.isnan(numbers)
+
+
+def _decimal_steps(values: pa.Array, scale: int, found: Bools) -> tuple[Ints, Bools]:
+    own = values.type.scale
+    values = values.cast(pa.decimal128(38, own)) if values.type != pa.decimal128(38, own) else values
+    values = pa.concat_arrays([values.fill_null(0)])
+    words = np.frombuffer(values.buffers()[1], dtype=np.int64)[2 * values.offset :].reshape(-1, 2)[: len(values)]
+    whole = words[:, 0].copy()
+    wide = words[:, 1] != (whole >> 63)
+    whole[wide] = np.where(words[wide, 1] < 0, -BIGGEST, BIGGEST)
+    if own <= scale:
+        return _times(whole, 10 ** (scale - own)), found
+    factor = 10 ** (own - scale)
+    return whole // factor, found & ((whole % factor == 0) | wide)
+
+
+def _times(whole: Ints, factor: int) -> Ints:
+    if factor == 1:
+        return whole
+    limit = BIGGEST // factor
+    return np.clip(whole, -limit, limit) * factor
