@@ -82,6 +82,17 @@ class Anatomized(Form):
                 domains[name], slots[name] = used_by_values(self.domains[name], self.slots[name], levels=False)
         return replace(self, domains=domains, slots=slots, values=values)
 
+    def sensitive_rows(self) -> tuple[NDArray[np.int64], Mapping[str, Codes]]:
+        """The rows of the sensitive table."""
+        return self.value_group, self.values
+
+    def without(self, column: str) -> Self:
+        """The same release without one sensitive column."""
+        schema = Schema(tuple(c for c in self.schema if c.name != column))
+        domains = {name: domain for name, domain in self.domains.items() if name != column}
+        values = {name: codes for name, codes in self.values.items() if name != column}
+        return replace(self, schema=schema, domains=domains, values=values)
+
     def worlds(self) -> Worlds:
         """One uniform matching of slots and values inside every group."""
         from sfumato.worlds.bijection import Bijection

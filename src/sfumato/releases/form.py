@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.contracts import Recipe, Release
 from sfumato.data.codec import Codes, Domain
@@ -45,6 +46,14 @@ class Form(Release):
     @abstractmethod
     def published(self) -> Self:
         """The same release with every domain cut to what its cells use: what an analyst gets."""
+
+    @abstractmethod
+    def sensitive_rows(self) -> tuple[NDArray[np.int64], Mapping[str, Codes]]:
+        """Row by row: the group as the published cells show it, and the codes of the sensitive columns."""
+
+    @abstractmethod
+    def without(self, column: str) -> Self:
+        """The same release without one sensitive column."""
 
     @abstractmethod
     def tables(self) -> Mapping[str, pa.Table]:

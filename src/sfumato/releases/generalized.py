@@ -87,6 +87,17 @@ class Generalized(Form):
         ends_of_groups = [end[name] for name in self.regions for end in (self.low, self.high)]
         return distinct_rows(ends_of_groups, self.n_groups).of
 
+    def sensitive_rows(self) -> tuple[NDArray[np.int64], Mapping[str, Codes]]:
+        """The class of every published row, and its sensitive cells."""
+        return self.classes()[self.group], {name: self.exact[name] for name in self.schema.names("sensitive")}
+
+    def without(self, column: str) -> Self:
+        """The same release without one sensitive column."""
+        schema = Schema(tuple(c for c in self.schema if c.name != column))
+        domains = {name: domain for name, domain in self.domains.items() if name != column}
+        exact = {name: codes for name, codes in self.exact.items() if name != column}
+        return replace(self, schema=schema, domains=domains, exact=exact)
+
     def worlds(self) -> Worlds:
         """Independent cells: one row type for every distinct published row."""
         from sfumato.worlds.alternatives import Alternatives
