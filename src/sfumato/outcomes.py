@@ -155,7 +155,7 @@ class Caps:
 
     `log_within[κ, i]` = log P(no counted value beyond t_i), None if not computable; `can_stay`: some world keeps all
     counted values within t_i; `can_show`: such a world exists that also counts at least one; `possible`: some world
-    counts a value equal to t_i.
+    counts a value equal to t_i. Undecided rows may hold any value: they add the thresholds ∓inf, which carry no mass.
     """
 
     thresholds: Floats
