@@ -41,7 +41,7 @@ def expected_rows(worlds: object, rows: Mapping[str, Codes]) -> Floats:
     raise NotImplementedError(f"no density for {type(worlds).__name__}")
 
 
-@expected_rows.register
+@expected_rows.register(Alternatives)
 def _(worlds: Alternatives, rows: Mapping[str, Codes]) -> Floats:
     """Σ_types weight · Π_c [low ≤ x_c ≤ high] / leaves, over the types that agree on the exactly known columns."""
     fixed = [c for c in worlds.columns if bool((worlds.low[c] == worlds.high[c]).all())]
@@ -65,7 +65,7 @@ def _(worlds: Alternatives, rows: Mapping[str, Codes]) -> Floats:
     return found
 
 
-@expected_rows.register
+@expected_rows.register(Bijection)
 def _(worlds: Bijection, rows: Mapping[str, Codes]) -> Floats:
     """Σ_g (slots of g equal to x's slot part) · (values of g equal to x's value part) / |g|."""
     n, size = _length(rows), len(worlds.slot_group)
@@ -90,7 +90,7 @@ def _(worlds: Bijection, rows: Mapping[str, Codes]) -> Floats:
     return found
 
 
-@expected_rows.register
+@expected_rows.register(Blocks)
 def _(worlds: Blocks, rows: Mapping[str, Codes]) -> Floats:
     total = np.zeros(_length(rows))
     for part in worlds.parts:

@@ -20,13 +20,13 @@ def leaves(worlds: object, column: str) -> tuple[Ints, Ints]:
     raise NotImplementedError(f"no leaf counts for {type(worlds).__name__}")
 
 
-@leaves.register
+@leaves.register(Alternatives)
 def _(worlds: Alternatives, column: str) -> tuple[Ints, Ints]:
     width = np.asarray(worlds.high[column], dtype=np.int64) - worlds.low[column] + 1
     return width, np.asarray(worlds.weight, dtype=np.int64)
 
 
-@leaves.register
+@leaves.register(Bijection)
 def _(worlds: Bijection, column: str) -> tuple[Ints, Ints]:
     """A slot's own column is known; a value column may hold each distinct value of its group."""
     if column in worlds.slots:
@@ -38,7 +38,7 @@ def _(worlds: Bijection, column: str) -> tuple[Ints, Ints]:
     return n_distinct.astype(np.int64), sizes.astype(np.int64)
 
 
-@leaves.register
+@leaves.register(Blocks)
 def _(worlds: Blocks, column: str) -> tuple[Ints, Ints]:
     found = [leaves(part, column) for part in worlds.parts]
     return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
