@@ -85,8 +85,8 @@ def _layout(database: duckdb.DuckDBPyConnection, path: Path, first: str, encodin
         found = database.execute(
             "SELECT delimiter, quote FROM sniff_csv($path, all_varchar=true, header=true, skip=0, encoding=$encoding)",
             {"path": str(path), "encoding": encoding},
-        ).fetchone()
-        delimiter, quote = found[0], found[1]
+        ).fetchall()
+        delimiter, quote = found[0][0], found[0][1]
     except duckdb.Error:
         pass
     quote = quote if quote in ('"', "'") else '"'
@@ -119,7 +119,7 @@ def _parse(
         "path": str(path),
         "delimiter": layout.delimiter,
         "quote": layout.quote,
-        "columns": dict.fromkeys(layout.names, "VARCHAR"),
+        "columns": {f"c{i}": "VARCHAR" for i in range(len(layout.names))},
         "nulls": list(null_values) or ["\x00"],
         "encoding": encoding,
     }
@@ -129,21 +129,22 @@ def _parse(
             for name, column in zip(layout.names, batch.columns, strict=True):
                 parts[name].append(column.dictionary_encode())
     except duckdb.Error:
-        raise SchemaError(_what_is_wrong(database, path.name, layout, given)) from None
+        raise SchemaError(_what_is_wrong(path.name, layout, given)) from None
     if not any(parts.values()) or not sum(map(len, parts[layout.names[0]])):
         raise SchemaError(f"{path.name} has a header line and no rows. Give at least one row.")
     return {name: pa.chunked_array(chunks) for name, chunks in parts.items()}
 
 
-def _what_is_wrong(database: duckdb.DuckDBPyConnection, file: str, layout: Layout, given: Mapping[str, object]) -> str:
+def _what_is_wrong(file: str, layout: Layout, given: Mapping[str, object]) -> str:
     """Counts of the lines that do not fit, never the lines."""
     advice = "Quote fields that hold the delimiter, and give every line the same number of fields."
+    more = ", ignore_errors=true, store_rejects=true, rejects_limit=1000000"
     try:
-        more = ", ignore_errors=true, store_rejects=true, rejects_limit=1000000"
-        database.execute(f"SELECT count(*) FROM {READ.format(more=more)}", dict(given)).fetchall()
-        found = database.execute(
-            "SELECT lower(error_type::VARCHAR), count(DISTINCT line) FROM reject_errors GROUP BY 1 ORDER BY 1"
-        ).fetchall()
+        with duckdb.connect(config=SETTINGS) as database:
+            database.execute(f"SELECT count(*) FROM {READ.format(more=more)}", dict(given)).fetchall()
+            found = database.execute(
+                "SELECT lower(error_type::VARCHAR), count(DISTINCT line) FROM reject_errors GROUP BY 1 ORDER BY 1"
+            ).fetchall()
     except duckdb.Error:
         found = []
     counts = "; ".join(f"{n} lines with {kind}" for kind, n in found) or "a line that cannot be parsed"

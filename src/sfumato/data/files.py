@@ -115,9 +115,12 @@ def _parquet(path: Path) -> Columns:
 
 def _check(columns: Columns, kinds: Mapping[str, Kind]) -> None:
     names = columns.names
-    twice = sorted({name for name in names if names.count(name) > 1})
+    plain = [name.casefold() for name in names]
+    twice = sorted({name for name in names if plain.count(name.casefold()) > 1})
     if twice:
-        raise SchemaError(f"Column names must differ; found twice: {', '.join(twice)}. Rename one of each.")
+        raise SchemaError(
+            f"Column names must differ, in more than upper and lower case; found {', '.join(twice)}. Rename them."
+        )
     if not names or not columns.n_rows:
         raise SchemaError(f"The table has {len(names)} columns and {columns.n_rows} rows. Give at least one row.")
     unknown = sorted(set(kinds) - set(names))
