@@ -64,23 +64,22 @@ def _promise(promise: Promise) -> dict[str, Any]:
 
 
 def _column(column: Any) -> dict[str, Any]:
-    share = f"{column.exact_share:.0%} of rows exact"
+    share = f"{column.exact_share:.0%}"
     return {
         "facts": column,
         "published": PUBLISHED_AS.get(column.published, column.published),
-        "picture": Markup(share_bar(column.exact_share, share)),
+        "picture": Markup(share_bar(column.exact_share, f"{share} of rows exact")),
         "share": share,
     }
 
 
 def _example(facts: Facts) -> str:
     """A query that works on this release: rows per value of its first column that is not a quasi-identifier."""
-    chosen = next((c.name for c in facts.columns if c.role != "quasi-identifier"), None)
-    chosen = chosen or (facts.columns[0].name if facts.columns else None)
+    names = [column.name for column in sorted(facts.columns, key=lambda c: c.role == "quasi")]
+    chosen = next((name for name in names if name.isascii() and name.isidentifier()), None)
     if chosen is None:
         return "SELECT count(*) AS n FROM data"
-    quoted = '"' + chosen.replace('"', '""') + '"'
-    return f"SELECT {quoted}, count(*) AS n FROM data GROUP BY {quoted}"
+    return f"SELECT {chosen}, count(*) AS n FROM data GROUP BY {chosen}"
 
 
 def _environment() -> Environment:

@@ -24,7 +24,7 @@ class Bar:
 
 
 def size_bars(sizes: NDArray[np.int64], most: int = 16) -> list[Bar]:
-    """Groups per size; sizes are joined into equal ranges when there are more than `most` different ones.
+    """Groups per size; with more than `most` different sizes, equal ranges and one bar for the largest 2 %.
 
     >>> [(b.label, b.value) for b in size_bars(np.array([5, 5, 6, 9]))]
     [('5', 2), ('6', 1), ('7', 0), ('8', 0), ('9', 1)]
@@ -32,12 +32,15 @@ def size_bars(sizes: NDArray[np.int64], most: int = 16) -> list[Bar]:
     if not len(sizes):
         return []
     low, high = int(sizes.min()), int(sizes.max())
-    step = -(-(high - low + 1) // most)
-    counts = np.bincount((sizes - low) // step, minlength=(high - low) // step + 1)
+    usual = high if high - low < most else int(np.quantile(sizes, 0.98, method="higher"))
+    step = -(-(usual - low + 1) // (most - 1 if usual < high else most))
+    n_bars = (usual - low) // step + 1
+    counts = np.bincount(np.minimum((sizes - low) // step, n_bars), minlength=n_bars)
     bars = []
     for i, count in enumerate(counts.tolist()):
-        first, last = low + i * step, min(low + (i + 1) * step - 1, high)
+        first, last = low + i * step, low + (i + 1) * step - 1
         label = str(first) if step == 1 else f"{first}–{last}"
+        label = f"{first}+" if i == n_bars else label
         bars.append(Bar(label, count, f"{number(count)} groups of {label} rows"))
     return bars
 
@@ -60,7 +63,9 @@ def bar_chart(bars: Sequence[Bar], title: str) -> str:
         if bar.value and slot >= 30:
             parts.append(_text(x + slot / 2, y - 5, number(bar.value), "count"))
         if i % every == 0:
-            parts.append(_text(x + slot / 2, HEIGHT - 8, bar.label, "tick"))
+            half = len(bar.label) * 3.6
+            middle = min(max(x + slot / 2, half), WIDTH - half)
+            parts.append(_text(middle, HEIGHT - 8, bar.label, "tick"))
     parts.append(f'<line class="axis" x1="0" y1="{HEIGHT - FOOT}" x2="{WIDTH}" y2="{HEIGHT - FOOT}"/></svg>')
     return "".join(parts)
 

@@ -54,7 +54,7 @@ FORMS: Mapping[str, str] = {
 }
 
 ROLES: Mapping[str | None, str] = {
-    "quasi": "quasi-identifier",
+    "quasi": "quasi",
     "sensitive": "sensitive",
     "plain": "plain",
 }
