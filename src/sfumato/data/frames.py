@@ -31,8 +31,8 @@ def arrow_of(source: Any) -> pa.Table:
         return narwhals.from_native(source, eager_only=True).to_arrow()
     except Exception:
         raise SchemaError(
-            f"A value of type {type(source).__name__} cannot be read. Give a path to CSV or Parquet, or a pandas, Polars, Arrow or "
-            "DuckDB table."
+            f"A value of type {type(source).__name__} cannot be read. "
+            "Give a path to CSV or Parquet, or a pandas, Polars, Arrow or DuckDB table."
         ) from None
 
 

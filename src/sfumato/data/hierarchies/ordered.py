@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from sfumato.data.codec import Region
 from sfumato.data.hierarchies.rule import Hierarchy, Placed, Source, only
 from sfumato.data.hierarchies.tree import Tree, checked, place_tree
 from sfumato.declared import declared
@@ -36,7 +37,8 @@ class Ordered(Hierarchy):
     def place(self, source: Source) -> Placed:
         """Leaves in the declared order."""
         levels = tuple(self._labels(size) for size in self.sizes if size < len(self.values))
-        return place_tree(Tree(self.values, levels), source, "ordered", keep_order=True)
+        region: Region = "node" if levels else "set"
+        return place_tree(Tree(self.values, levels, region=region), source, "ordered", keep_order=True)
 
     def _labels(self, size: int) -> tuple[str, ...]:
         runs = [self.values[i : i + size] for i in range(0, len(self.values), size)]

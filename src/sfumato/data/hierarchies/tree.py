@@ -6,7 +6,7 @@ Errors say which level breaks and how many values, never which values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +27,7 @@ class Tree:
     levels: tuple[tuple[str, ...], ...] = ()
     whole: bool = True
     """All values a cell may hold are listed (declared), not only those present."""
+    region: Region = "node"
 
 
 def checked(tree: Tree, name: str) -> Tree:
@@ -52,7 +53,7 @@ def checked(tree: Tree, name: str) -> Tree:
     levels = list(tree.levels)
     while levels and (len(set(levels[-1])) == 1 or set(levels[-1]) == {ROOT}):
         levels.pop()
-    return Tree(tree.leaves, tuple(levels), tree.whole)
+    return replace(tree, levels=tuple(levels))
 
 
 def place_tree(tree: Tree, source: Source, name: str, *, keep_order: bool = False) -> Placed:
@@ -66,8 +67,7 @@ def place_tree(tree: Tree, source: Source, name: str, *, keep_order: bool = Fals
     kind = "text" if pa.types.is_string(values.type) else raw.kind
     values = values.take(pa.array(order))
     levels = tuple(_level_of([labels[i] for i in order]) for labels in tree.levels)
-    region: Region = "node" if levels else "set"
-    domain = Domain(kind, values, levels=levels, region=region, complete=tree.whole)
+    domain = Domain(kind, values, levels=levels, region=tree.region, complete=tree.whole)
     own = raw.values if kind == raw.kind else raw.values.cast(pa.string())
     found = pc.index_in(own, value_set=values)
     if found.null_count:
