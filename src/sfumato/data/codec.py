@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -129,7 +130,7 @@ class Domain:
         """How one leaf is written; open ends say so."""
         if self.missing and code == self.n_values:
             return "missing"
-        text = _text(self.values[code])
+        text = text_of(self.values[code])
         if self.open_low and self.open_high and self.n_values == 1:
             return ROOT
         if self.open_low and code == 0:
@@ -159,14 +160,19 @@ class Domain:
             return "{" + ", ".join(self.leaf_label(c) for c in range(low, high + 1)) + "}"
         if low == top:
             return self.leaf_label(low) + rest
-        ends = [_text(self.values[low]), _text(self.values[top])]
+        ends = [text_of(self.values[low]), text_of(self.values[top])]
         left = "(.." if self.open_low and low == 0 else f"[{ends[0]}"
         right = "..)" if self.open_high and top == self.n_values - 1 else f"{ends[1]}]"
         return f"{left}, {right}{rest}"
 
 
-def _text(value: pa.Scalar) -> str:
+def text_of(value: pa.Scalar) -> str:
+    """A value as it is written in labels and lists: one text per value, which casts back to it."""
     found = value.as_py()
+    if isinstance(found, bool):
+        return str(found).lower()
+    if isinstance(found, Decimal):
+        return f"{found:f}"
     return repr(found) if isinstance(found, float) else str(found)
 
 

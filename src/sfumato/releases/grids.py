@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.codec import Codes, Domain
+from sfumato.data.codec import Codes, Domain, text_of
 from sfumato.errors import SchemaError
 from sfumato.releases.used import steps_of
 
@@ -27,9 +27,9 @@ def grid_of(domain: Domain) -> dict[str, Any]:
     steps = steps_of(domain.values)
     step = int(steps[1] - steps[0]) if len(steps) > 1 else 1
     return {
-        "low": str(domain.values[0].as_py()),
-        "high": str(domain.values[-1].as_py()),
-        "step": str(Decimal(step).scaleb(-_scale(domain.values.type))),
+        "low": text_of(domain.values[0]),
+        "high": text_of(domain.values[-1]),
+        "step": f"{Decimal(step).scaleb(-_scale(domain.values.type)):f}",
         "cells": runs_of_cells(domain),
     }
 

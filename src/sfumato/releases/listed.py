@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.data.codec import Codes, Domain, Level
+from sfumato.data.codec import Codes, Domain, Level, text_of
 from sfumato.errors import SchemaError
 
 LEVEL = "level_"
@@ -36,7 +36,7 @@ def _rows(name: str, domain: Domain, n_levels: int) -> pa.Table:
     columns = {
         "column": pa.array([name] * domain.size, pa.string()),
         "rank": pa.array(np.arange(domain.size, dtype=np.int32)),
-        "value": domain.with_missing().cast(pa.string()),
+        "value": pa.array([text_of(value) for value in domain.values] + [None] * domain.missing, pa.string()),
     }
     for i in range(n_levels):
         labels = _labels(domain, domain.levels[i]) if i < len(domain.levels) else [None] * domain.size
