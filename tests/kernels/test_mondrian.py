@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sfumato.kernels import mondrian_source, twins
-from sfumato.kernels.mondrian import WIDTHS, Lanes, Parted, Rules, Compiled, part
+from sfumato.kernels import twins
+from sfumato.kernels.mondrian import Compiled, Lanes, Parted, Rules, part
 from sfumato.kernels.mondrian_levels import part_by_levels
 from tests.oracles import mondrian as oracle
 
@@ -48,9 +48,7 @@ def expected(lanes: Lanes, rules: Rules, order: NDArray[Any], passes: Passes) ->
 
 
 def in_groups(passes: Passes) -> Callable[[NDArray[Any], NDArray[np.int64]], NDArray[np.bool_]]:
-    return lambda rows, starts: np.array(
-        [passes(rows[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True)], dtype=np.bool_
-    )
+    return lambda rows, starts: np.array([passes(rows[a:b]) for a, b in itertools.pairwise(starts)], dtype=np.bool_)
 
 
 tables = st.tuples(st.integers(0, 2**32), st.integers(1, 250), st.integers(1, 6), st.sampled_from([1, 2, 3, 9, 60]))
@@ -105,7 +103,7 @@ def test_tests_on_several_columns(
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [4, 8, 12, 16, 20])
 def test_every_width(width: int, mode: Rules) -> None:
     for d in (width - 3, width):
         lanes, rules = table(d, 900, d, 7), replace(mode, least=4)
@@ -155,11 +153,3 @@ def test_relaxed_splits_heavy_values() -> None:
     lanes = Lanes([heavy], [np.arange(3, dtype=np.int32)], [3])
     assert len(part_by_levels(lanes, Rules(10)).starts) - 1 == 1
     assert len(part_by_levels(lanes, Rules(10, relaxed=True)).starts) - 1 >= 2
-
-
-def test_generated_modules_are_up_to_date() -> None:
-    for width in WIDTHS:
-        path = Path(mondrian_source.__file__).with_name(f"mondrian_lanes{width}.py")
-        assert path.read_text(encoding="utf8") == mondrian_source.source(width, mondrian_source.stamp()), (
-            "run python -m sfumato.kernels.mondrian_source"
-        )

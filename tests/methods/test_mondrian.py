@@ -232,15 +232,15 @@ def test_incompatible_is_said_at_once() -> None:
 
 
 @declared
-class EvenSize(Requirement):
-    """Groups of even size: no compiled test, and not monotone in its parameter of the cut."""
+class OddSizes(Requirement):
+    """Group sizes that leave no remainder of 2 by 5: no compiled test, not monotone, fails for no good reason."""
 
     on: str = field(kw_only=True, default="ill")
-    model: ClassVar[str] = "even-size"
+    model: ClassVar[str] = "odd-sizes"
     monotone: ClassVar[bool] = False
 
     def passes(self, evidence: Groups) -> Any:
-        return evidence.sizes % 2 == 0
+        return evidence.sizes % 5 != 2
 
     def holds(self, evidence: Groups) -> Verdict:
         return Verdict(bool(self.passes(evidence).all()), {})
@@ -255,12 +255,12 @@ class EvenSize(Requirement):
 
 def test_any_requirement_on_groups_works(path: str) -> None:
     data = people(4, 120, 3)
-    asked: list[Requirement] = [EvenSize(), KAnonymity(3)]
+    asked: list[Requirement] = [OddSizes(), KAnonymity(3)]
     release = Mondrian().publish(data, asked, Seeded(0))
     assert published_groups(release) == expected_groups(data, Mondrian(), asked)
-    assert (np.bincount(release.group) % 2 == 0).all()
+    assert (np.bincount(release.group) % 5 != 2).all()
     assert len(release.low["q0"]) > 3
-    assert any("even-size" in note for note in release.recipe.notes)
+    assert any("odd-sizes" in note for note in release.recipe.notes)
 
 
 def test_regions_are_publishable() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
-from importlib import import_module
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 
 Lane = NDArray[np.uint16]
 Ints = NDArray[np.int64]
-WIDTHS = (4, 8, 12, 16)
-MOST_LANES = WIDTHS[-1]
+PADDING = 4
 MOST_NODES = 72
 PARTS = 16
 
@@ -101,22 +99,21 @@ def sorted_by(codes: Lane, order: Ints | None) -> NDArray[Any]:
 class _Work:
     """The arrays of one run, in two copies where rows move back and forth."""
 
-    grow: Callable[..., int]
     arrays: tuple[Any, ...]
-    settings: tuple[Any, ...]
+    grid: tuple[Any, ...]
     rules: NDArray[np.uint64]
     tests: tuple[Any, ...]
     ids: NDArray[np.uint32]
     hulls: Lane
     marks: NDArray[np.uint8]
-    width: int
-    ends: Lane = field(default_factory=lambda: np.zeros(0, np.uint16))
+    shape: tuple[int, ...]
+    ends: Lane
 
     @classmethod
     def of(cls, lanes: Lanes, rules: Rules, tests: Compiled, order: Ints | None) -> _Work:
         """Pack rows, row ids and sensitive codes."""
         n, d = lanes.n_rows, len(lanes.codes)
-        width = next(w for w in WIDTHS if w >= d)
+        width = -(-d // PADDING) * PADDING
         rows = np.empty((2 * n, width), dtype=np.uint16)
         rows[:n, d:] = 0
         ends = np.zeros(2 * width, dtype=np.uint16)
@@ -131,29 +128,30 @@ class _Work:
         scale = np.ones(width)
         scale[:d] = np.maximum(np.asarray(lanes.n_cells) - 1, 1)
         cells = np.concatenate([*lanes.cells, np.zeros(1, np.int32)]).astype(np.int32)
-        kernel = import_module(f"sfumato.kernels.mondrian_lanes{width}")
         return cls(
-            grow=kernel.grow,
-            arrays=(rows.reshape(-1).view(np.uint64), ids, *_sensitive(tests, order, n), np.empty(n, np.uint16)),
-            settings=(cells, padded.astype(np.uint64), scale),
+            arrays=(rows.reshape(-1), ids, np.empty(n, np.uint16), _sensitive(tests, order, n)),
+            grid=(cells, padded.astype(np.uint64), scale),
             rules=np.array([rules.least, rules.median, rules.relaxed, 0], dtype=np.uint64),
             tests=_calls(tests),
             ids=ids,
             hulls=np.empty((n // rules.least + 1, 2 * width), dtype=np.uint16),
             marks=np.zeros(n, dtype=np.uint8),
-            width=width,
+            shape=(0,) * width,
             ends=ends,
         )
 
     def split(self, node: tuple[int, int, int], ends: Lane, once: bool) -> list[tuple[tuple[int, int, int], Lane]]:
         """Split one node, or all that comes of it; returns the nodes left to split."""
+        from sfumato.kernels.mondrian_grow import grow
+
         nodes = np.zeros((MOST_NODES, 3), dtype=np.uint64)
-        hulls = np.zeros((MOST_NODES, 2 * self.width), dtype=np.uint16)
-        nodes[0], hulls[0] = node, ends
+        stack = np.zeros((MOST_NODES, 2 * len(self.shape)), dtype=np.uint16)
+        nodes[0], stack[0] = node, ends
         rules = self.rules.copy()
         rules[3] = once
-        top = self.grow(*self.arrays, nodes, hulls, *self.settings, rules, *self.tests, self.hulls, self.marks)
-        return [((int(a), int(b), int(c)), hulls[i]) for i, (a, b, c) in enumerate(nodes[:top].tolist())]
+        made = (self.hulls, self.marks, self.shape)
+        top = grow(*self.arrays, nodes, stack, self.grid, rules, self.tests, *made)
+        return [((int(a), int(b), int(c)), stack[i]) for i, (a, b, c) in enumerate(nodes[:top].tolist())]
 
     def run(self, threads: int) -> None:
         """Split the root and every large node once, small nodes to the end; the largest that wait go first."""

@@ -14,7 +14,7 @@ from sfumato.data.evidence import Counts, Groups, group_evidence
 from sfumato.data.schema import Schema
 from sfumato.declared import declared
 from sfumato.errors import Incompatible, Infeasible
-from sfumato.kernels.mondrian import MOST_LANES, Compiled, Lanes, Parted, Rules, part
+from sfumato.kernels.mondrian import Compiled, Lanes, Parted, Rules, part
 from sfumato.kernels.mondrian_levels import part_by_levels
 from sfumato.releases.generalized import Generalized
 
@@ -186,7 +186,7 @@ class _Task:
         ]
         lanes = Lanes([one.codes for one in ranked], [one.cells for one in ranked], [one.n_cells for one in ranked])
         compiled = self.dataset.n_rows >= WORTH_COMPILING and self.dataset.units is None
-        tests = self._tests() if compiled and len(ranked) <= MOST_LANES else None
+        tests = self._tests() if compiled else None
         if tests is not None:
             parted = part(lanes, rules, tests, order)
         else:
