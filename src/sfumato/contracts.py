@@ -125,9 +125,10 @@ class Both:
 
 
 class Method(ABC):
-    """An algorithm with its parameters."""
+    """An algorithm with its parameters. `coarsens`: it publishes regions of quasi-identifiers, not their values."""
 
     name: ClassVar[str]
+    coarsens: ClassVar[bool] = True
 
     @abstractmethod
     def accepts(self, dataset: Dataset, requirements: Sequence[Requirement]) -> None:

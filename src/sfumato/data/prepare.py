@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from sfumato.data.dataset import Dataset
 
 
-def prepare(dataset: Dataset, hierarchies: Mapping[str, Hierarchy], least: int) -> Dataset:
+def prepare(dataset: Dataset, hierarchies: Mapping[str, Hierarchy], least: int, *, coarsens: bool = True) -> Dataset:
     """The dataset with quasi-identifiers on their hierarchies' domains; only columns that are published or count units.
 
     A quasi-identifier without a hierarchy gets a proposed one. Automatic ends have at least `least` units (2 or more)
-    at or beyond them. A sensitive column with a hierarchy keeps its values exactly and gains order and levels.
+    at or beyond them. A sensitive column with a hierarchy keeps its values exactly and gains order and levels. For a
+    method that publishes quasi-identifiers exactly (`coarsens` false), only declared top and bottom coding applies.
     """
     schema = dataset.schema.with_hierarchies(hierarchies)
     columns, domains, codes = [], {}, {}
@@ -35,7 +36,8 @@ def prepare(dataset: Dataset, hierarchies: Mapping[str, Hierarchy], least: int) 
         raw, own = dataset.domains[column.name], dataset.codes[column.name]
         placed = Placed(raw, np.arange(raw.size, dtype=np.int32))
         if column.role == "quasi":
-            placed = _place_quasi(dataset, column.name, column.hierarchy, max(least, 2))
+            coarse = coarsens or _codes_ends(column.hierarchy)
+            placed = _place_quasi(dataset, column.name, column.hierarchy, max(least, 2)) if coarse else placed
         elif column.role == "sensitive" and column.hierarchy is not None:
             placed = _only_present(column.hierarchy.place(source_of(dataset, column.name, 0)), raw)
         columns.append(replace(column, kind=placed.domain.kind))
@@ -55,6 +57,11 @@ def _place_quasi(dataset: Dataset, name: str, hierarchy: Hierarchy | None, least
         both = Domain("boolean", pa.array([False, True]), region="set", complete=True)
         return Placed(*with_missing(both, raw.values.cast(pa.int32()).to_numpy(zero_copy_only=False), raw))
     return Placed(raw, np.arange(raw.size, dtype=np.int32))
+
+
+def _codes_ends(hierarchy: Hierarchy | None) -> bool:
+    """Were ends declared, beyond which values are coded together?"""
+    return any(getattr(hierarchy, end, None) is not None for end in ("low", "high"))
 
 
 def _only_present(placed: Placed, raw: Domain) -> Placed:

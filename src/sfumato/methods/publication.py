@@ -39,7 +39,7 @@ def make_release(
     _refuse_unfit(dataset, requirements)
     method.accepts(dataset, requirements)
     refuse_infeasible(dataset, requirements)
-    prepared = prepare(dataset, hierarchies or {}, max(2, *(r.least for r in requirements)))
+    prepared = prepare(dataset, hierarchies or {}, max(2, *(r.least for r in requirements)), coarsens=method.coarsens)
     if prepared.units is None:
         release = method.publish(prepared, requirements, chance)
         evidence = release.evidence()

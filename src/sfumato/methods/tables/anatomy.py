@@ -34,6 +34,7 @@ class Anatomy(Method):
     """
 
     name: ClassVar[str] = "anatomy"
+    coarsens: ClassVar[bool] = False
 
     def parameters(self) -> Mapping[str, Any]:
         """None: the requirements decide the buckets."""
