@@ -79,19 +79,20 @@ def promises(classes: list[list[str]], on: str = "disease") -> tuple[Promise, ..
     distinct = min(len(set(one)) for one in classes)
     worst = max(Fraction(max(Counter(one).values()), len(one)) for one in classes)
     entropies = [-sum(c / len(o) * math.log(c / len(o)) for c in Counter(o).values()) for o in classes]
-    entropy = math.floor(math.exp(min(entropies)) * (1 - 1e-12) * 1e6) / 1e6
+    entropy = math.exp(min(entropies)) * (1 - 1e-12)
     t = max(sum(abs(Fraction(Counter(one)[v], len(one)) - Fraction(total[v], n)) for v in total) / 2 for one in classes)
     up = math.ceil(t * 1000) / 1000
     alpha = math.ceil(worst * 1000) / 1000
     found = [
         Promise("k-anonymity", {"k": k}, None, {"k": k}),
         Promise("l-diversity", {"l": distinct, "kind": "distinct"}, on, {"l": distinct}),
-        Promise("t-closeness", {"t": up, "distance": "equal"}, on, {"t": up}),
-        Promise("alpha-k", {"alpha": alpha, "k": k}, on, {"alpha": alpha, "k": k}),
-        Promise("l-diversity", {"l": math.floor(1 / worst), "kind": "frequency"}, on, {"l": math.floor(1 / worst)}),
+        Promise("t-closeness", {"t": up, "distance": "equal"}, on, {"t": float(t)}),
+        Promise("alpha-k", {"alpha": alpha, "k": k}, on, {"alpha": float(worst), "k": k}),
+        Promise("l-diversity", {"l": math.floor(1 / worst), "kind": "frequency"}, on, {"l": float(1 / worst)}),
     ]
     if entropy > 1:
-        found.append(Promise("l-diversity", {"l": entropy, "kind": "entropy"}, on, {"l": entropy}))
+        floor = math.floor(entropy * 100) / 100
+        found.append(Promise("l-diversity", {"l": floor, "kind": "entropy"}, on, {"l": entropy}))
     return tuple(found)
 
 

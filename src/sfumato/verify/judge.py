@@ -1,0 +1,67 @@
+"""All checks in their order: files, traces, documents, description, promises, order, and the original's."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from sfumato.contracts import Finding
+from sfumato.verify.cells import Broken, Cells, read_cells
+from sfumato.verify.hygiene import as_json, check_derived, check_documents, check_parquet
+from sfumato.verify.manifest import check_manifest
+from sfumato.verify.order import check_order
+from sfumato.verify.promises import check_promises, evidence_of_cells
+from sfumato.verify.stored import Stored, check_files
+from sfumato.verify.verification import Verification
+
+DOCUMENTS = ("datapackage.json", "guarantees.json", "provenance.json", "croissant.json")
+
+
+def judge(path: Path, raw: Any = None) -> Verification:
+    """Judge a package directory or zip."""
+    stored = Stored(path)
+    documents = {name: as_json(stored.files.get(name, b"")) for name in DOCUMENTS}
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in stored.files.items()}
+    findings: list[Finding] = []
+    try:
+        cells = read_cells(stored.files, documents["datapackage.json"])
+    except Broken as reason:
+        findings.append(Finding("readable", False, f"The package cannot be read: {reason}."))
+        cells = None
+    findings.extend(check_files(stored, cells.form if cells else None))
+    findings.extend(check_parquet(stored.files))
+    try:
+        findings.extend(check_documents(stored.files, documents))
+        findings.append(check_derived(documents, digests))
+        if cells is not None:
+            findings.extend(_judge_cells(cells, documents))
+            if raw is not None:
+                from sfumato.verify.original import check_original
+
+                findings.extend(check_original(cells, documents["guarantees.json"], stored.files, raw))
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+        findings.append(
+            Finding("readable", False, f"The package is not built as the format says ({type(error).__name__}).")
+        )
+    return Verification(findings)
+
+
+def _judge_cells(cells: Cells, documents: dict[str, Any]) -> list[Finding]:
+    described = check_manifest(cells, documents["datapackage.json"])
+    findings = list(described)
+    promised = documents["guarantees.json"]
+    if any(not one.holds for one in described if one.check in ("columns", "group ids")):
+        return [*findings, Finding("promises", False, "They cannot be counted before the columns are right.")]
+    if any(one.get("unit") != promised["unit"] for one in promised["guarantees"]):
+        findings.append(Finding("unit", False, "Promises and their list name different units."))
+    if promised["unit"] == "row":
+        findings.extend(check_promises(cells, promised, evidence_of_cells(cells), "rows as persons"))
+    else:
+        detail = (
+            f"{len(promised['guarantees'])} promises count persons by a column that is not published: they were checked "
+            "at publication and cannot be from the bytes alone. Give the original (raw=) to count again."
+        )
+        findings.append(Finding("promises", True, detail))
+    findings.extend(check_order(cells))
+    return findings

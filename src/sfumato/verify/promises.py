@@ -1,0 +1,137 @@
+"""Every promise of guarantees.json, counted again from the published cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sfumato.contracts import Finding
+from sfumato.verify.cells import Cells
+from sfumato.verify.models import Group, Unknown, distance_of, fraction, l_holds, l_reached, share_of
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Groups of one sensitive column and what judging them needs: sizes in units, order and levels of the values."""
+
+    groups: Sequence[Group]
+    sizes: Sequence[int]
+    order: Sequence[Any]
+    levels: Sequence[Mapping[Any, Any]]
+
+
+Evidence = Callable[[str | None], Judged]
+
+
+def evidence_of_cells(cells: Cells) -> Evidence:
+    """Groups as the published cells show them, every row a person."""
+
+    def look(on: str | None) -> Judged:
+        groups = cells.groups(on)
+        return Judged(groups, [sum(group.values()) for group in groups], *order_and_levels(cells, on))
+
+    return look
+
+
+def order_and_levels(cells: Cells, on: str | None) -> tuple[list[Any], list[dict[Any, Any]]]:
+    """The values of a sensitive column in their order, missing last, and the node of each on every level."""
+    said = cells.said(on) if on is not None else None
+    if said is None:
+        return [], []
+    table = cells.table_of(said)
+    values = table.column(said.name).unique().to_pylist()
+    present = sorted(value for value in values if value is not None) + ([None] if None in values else [])
+    if said.name not in cells.leaves:
+        return present, []
+    leaves = cells.leaves[said.name]
+    by_text = {as_text(value): value for value in present}
+    order = [by_text.get(text) if text is not None else None for text in leaves.texts]
+    levels = []
+    for labels in leaves.levels[: int(said.domain.get("levels", 0))]:
+        levels.append(
+            {value: (label, value if label is None else "") for value, label in zip(order, labels, strict=True)}
+        )
+    return order, levels
+
+
+def as_text(value: Any) -> str:
+    """A value as model/domains.parquet writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value)
+    return f"{value:f}" if type(value).__name__ == "Decimal" else str(value)
+
+
+def check_promises(cells: Cells, document: Any, evidence: Evidence, counted: str) -> list[Finding]:
+    """One finding a promise; `counted` says on what it was counted."""
+    findings = []
+    for one in document["guarantees"]:
+        name = _name(one)
+        try:
+            findings.append(_check(cells, one, evidence, f"promise {name}", counted))
+        except (Unknown, KeyError, TypeError, ValueError, ZeroDivisionError):
+            findings.append(Finding(f"promise {name}", False, "guarantees.json states it in a way that is not known."))
+    return findings
+
+
+def _check(cells: Cells, one: Mapping[str, Any], evidence: Evidence, check: str, counted: str) -> Finding:
+    on = one["on"]
+    said = cells.said(on) if on is not None else None
+    if (said is None or said.role != "sensitive") and one["model"] != "k-anonymity":
+        return Finding(check, False, "It speaks of a column that is not published as sensitive.")
+    judged = evidence(on)
+    if not judged.groups:
+        return Finding(check, True, "No rows are published, so no group can fail.")
+    holds, reached = _judge(judged, one)
+    if not holds:
+        return Finding(check, False, f"It does not hold ({counted}).", _figures(reached))
+    if not _achieved(one["achieved"], reached):
+        return Finding(check, False, f"It holds, but what it says was achieved was not ({counted}).", _figures(reached))
+    return Finding(check, True, f"It holds in {len(judged.groups)} groups ({counted}).", _figures(reached))
+
+
+def _judge(judged: Judged, one: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
+    """Whether a promise holds, and the figures counted again."""
+    model, parameters = one["model"], one["parameters"]
+    if model == "k-anonymity":
+        k = min(judged.sizes)
+        return k >= fraction(parameters["k"]) >= 1, {"k": k}
+    if model == "l-diversity":
+        if fraction(parameters["l"]) < 1:
+            raise Unknown("an l below 1")
+        holds = l_holds(judged.groups, judged.sizes, parameters)
+        return holds, l_reached(judged.groups, judged.sizes, parameters) if holds else {}
+    if model == "alpha-k":
+        share, k = share_of(judged.groups, judged.sizes), min(judged.sizes)
+        holds = share <= fraction(parameters["alpha"]) <= 1 and k >= fraction(parameters["k"]) >= 1
+        return holds, {"alpha": share, "k": k}
+    if model == "t-closeness":
+        kind = parameters.get("distance", "equal")
+        t = distance_of(judged.groups, kind, judged.order, judged.levels)
+        return t <= fraction(parameters["t"]) <= 1, {"t": t}
+    raise Unknown("a model")
+
+
+def _achieved(told: Mapping[str, Any], reached: Mapping[str, Any]) -> bool:
+    """What is stated as achieved is what was counted, and all of it."""
+    return set(told) == set(reached) and all(_close(fraction(told[key]), Fraction(reached[key])) for key in told)
+
+
+def _close(told: Fraction, counted: Fraction) -> bool:
+    """Equal up to the rounding of a float, and never better than counted by more than that."""
+    return abs(told - counted) <= Fraction(1, 10**9) + abs(counted) * Fraction(1, 10**9)
+
+
+def _figures(reached: Mapping[str, Any]) -> dict[str, float]:
+    return {key: value if isinstance(value, int) else float(value) for key, value in reached.items()}
+
+
+def _name(one: Any) -> str:
+    """Model, parameters and column of a promise, which are public."""
+    if not isinstance(one, dict):
+        return "that is no promise"
+    said = ", ".join(f"{key}={value}" for key, value in dict(one.get("parameters") or {}).items())
+    return f"{one.get('model')}({said})" + (f" on {one['on']}" if one.get("on") else "")

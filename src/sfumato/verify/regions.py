@@ -1,0 +1,188 @@
+"""Regions from their ends, and the label that belongs to them: written down anew from the format, not shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from sfumato.verify.cells import STATES, Broken, Leaves, Said
+
+LONGEST_SET = 12
+Region = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The leaves of one uncertain column: a declared grid (low, step, number) or listed values."""
+
+    said: Said
+    n_values: int
+    grid: tuple[int, int] | None
+    leaves: Leaves | None
+    starts: frozenset[int] | None
+    """First codes of the grid cells; None: every code starts one."""
+
+    @property
+    def size(self) -> int:
+        """Codes, the missing value counted."""
+        return self.n_values + int(self.said.missing)
+
+    def code(self, value: Any) -> int | None:
+        """The code of an end, None when it is no leaf."""
+        if self.grid is None:
+            return self._code_of.get(_text(value))
+        away = _whole(value, _scale(self.said.type)) - self.grid[0]
+        code, rest = divmod(away, self.grid[1])
+        return code if rest == 0 and 0 <= code < self.n_values else None
+
+    def region(self, ends: Sequence[Any]) -> Region | None:
+        """The run of codes behind published ends; None when they are not on this axis."""
+        low, high = self._ranks(ends) if self.said.published != "range" else self._numbers(ends)
+        if low is None or high is None or not 0 <= low <= high < self.size:
+            return None
+        return low, high
+
+    def _ranks(self, ends: Sequence[Any]) -> tuple[int | None, int | None]:
+        return (ends[0] if isinstance(ends[0], int) else None), (ends[1] if isinstance(ends[1], int) else None)
+
+    def _numbers(self, ends: Sequence[Any]) -> tuple[int | None, int | None]:
+        state = STATES.get(ends[2], 3) if self.said.missing else 0
+        if state == 2:
+            gone = self.n_values if ends[0] is None and ends[1] is None else None
+            return gone, gone
+        low = self.code(ends[0]) if ends[0] is not None else (0 if self.said.open_low else None)
+        top = self.n_values - 1
+        high = self.code(ends[1]) if ends[1] is not None else (top if self.said.open_high else None)
+        if low is None or high is None or state == 3 or not low <= high:
+            return None, None
+        hidden = (ends[0] is not None and low == 0 and self.said.open_low) or (
+            ends[1] is not None and high == top and self.said.open_high
+        )
+        on_cells = self.starts is None or (low in self.starts and (high + 1 in self.starts or high == top))
+        if hidden or not on_cells:
+            return None, None
+        return low, self.n_values if state == 1 else high
+
+    def leaf(self, code: int, value: Any = None) -> str:
+        """How one leaf is written; `value` is the end itself on a grid."""
+        if code == self.n_values:
+            return "missing"
+        text = _text(value) if self.leaves is None or value is not None else str(self.leaves.texts[code])
+        if self.said.open_low and code == 0:
+            return f"<= {text}"
+        return f">= {text}" if self.said.open_high and code == self.n_values - 1 else text
+
+    def label(self, region: Region) -> str:
+        """How a region must be written."""
+        low, high = region
+        if low == high:
+            return self.leaf(low, self._shown(low))
+        if self.said.published == "node" and region in self.nodes:
+            return self.nodes[region]
+        if low == 0 and high == self.size - 1:
+            return "*"
+        if self.said.published != "range":
+            if high - low >= LONGEST_SET:
+                return f"{{{self.leaf(low)}, …, {self.leaf(high)}}} ({high - low + 1} values)"
+            return "{" + ", ".join(self.leaf(code) for code in range(low, high + 1)) + "}"
+        rest = " or missing" if high == self.n_values else ""
+        top = high - 1 if rest else high
+        if low == top:
+            return self.leaf(low, self._shown(low)) + rest
+        left = "(.." if self.said.open_low and low == 0 else f"[{_text(self._shown(low))}"
+        right = "..)" if self.said.open_high and top == self.n_values - 1 else f"{_text(self._shown(top))}]"
+        return f"{left}, {right}{rest}"
+
+    @cached_property
+    def nodes(self) -> dict[Region, str]:
+        """Every node of every level as a run of codes; the finest level names a run."""
+        found: dict[Region, str] = {}
+        for labels in self.leaves.levels if self.leaves else ():
+            start = 0
+            for code in range(1, len(labels) + 1):
+                if code == len(labels) or labels[code] is None or labels[code] != labels[start]:
+                    if labels[start] is not None:
+                        found.setdefault((start, code - 1), str(labels[start]))
+                    start = code
+        return found
+
+    @cached_property
+    def _code_of(self) -> dict[str | None, int]:
+        return {text: code for code, text in enumerate(self.leaves.texts)} if self.leaves else {}
+
+    def _shown(self, code: int) -> Any:
+        if code == self.n_values:
+            return None
+        if self.grid is None:
+            assert self.leaves is not None
+            return self.leaves.texts[code]
+        whole = self.grid[0] + code * self.grid[1]
+        if self.said.type.startswith("date"):
+            return date.fromordinal(whole + date(1970, 1, 1).toordinal())
+        scale = _scale(self.said.type)
+        return Decimal(whole).scaleb(-scale).quantize(Decimal(1).scaleb(-scale)) if scale else whole
+
+
+def axis_of(said: Said, leaves: Mapping[str, Leaves]) -> Axis:
+    """The axis of one uncertain column, or `Broken` when it is not described."""
+    if "grid" in said.domain:
+        grid = said.domain["grid"]
+        try:
+            scale = _scale(said.type)
+            low, high = (_whole(_end(grid[key], said.type), scale) for key in ("low", "high"))
+            step = int(Decimal(grid["step"]).scaleb(scale))
+            n_values = (high - low) // step + 1
+            starts = _starts(grid.get("cells"), n_values)
+        except (KeyError, TypeError, ValueError, ArithmeticError):
+            raise Broken(f"the grid of column {said.name!r} is not described") from None
+        if step < 1 or n_values < 1 or low + (n_values - 1) * step != high:
+            raise Broken(f"the grid of column {said.name!r} does not reach its ends")
+        return Axis(said, n_values, (low, step), None, starts)
+    listed = leaves.get(said.name, Leaves([None] if said.missing else [], []))
+    n_values = len(listed.texts) - int(said.missing)
+    if said.missing != (None in listed.texts) or (said.missing and listed.texts.index(None) != n_values):
+        raise Broken(f"the values of column {said.name!r} are not listed as datapackage.json says")
+    starts = _starts(said.domain.get("cells"), n_values) if said.domain.get("cells") else None
+    return Axis(said, n_values, None, listed, starts)
+
+
+def _starts(runs: Any, n_values: int) -> frozenset[int] | None:
+    if runs is None:
+        return None
+    widths = [int(width) for width, times in runs for _ in range(int(times))]
+    if min(widths, default=0) < 1 or sum(widths) != n_values:
+        raise ValueError("cells")
+    return frozenset(accumulate(widths, initial=0))
+
+
+def _scale(kind: str) -> int:
+    return int(kind.rpartition(",")[2].rstrip(") ")) if kind.startswith("decimal") else 0
+
+
+def _end(text: str, kind: str) -> Any:
+    if kind.startswith("date"):
+        return date.fromisoformat(text)
+    return Decimal(text)
+
+
+def _whole(value: Any, scale: int) -> int:
+    """A number in units of its last place, or a date in days since 1970."""
+    if isinstance(value, date):
+        return value.toordinal() - date(1970, 1, 1).toordinal()
+    scaled = Decimal(str(value)).scaleb(scale)
+    if scaled != int(scaled):
+        return -(1 << 62)
+    return int(scaled)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
