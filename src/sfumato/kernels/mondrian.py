@@ -15,6 +15,7 @@ Lane = NDArray[np.uint16]
 Ints = NDArray[np.int64]
 PADDING = 4
 MOST_NODES = 72
+MOST_CODES = 1 << 16
 PARTS = 16
 
 
@@ -106,6 +107,7 @@ class _Work:
     ids: NDArray[np.uint32]
     hulls: Lane
     marks: NDArray[np.uint8]
+    lane: Lane
     shape: tuple[int, ...]
     ends: Lane
 
@@ -129,12 +131,13 @@ class _Work:
         scale[:d] = np.maximum(np.asarray(lanes.n_cells) - 1, 1)
         cells = np.concatenate([*lanes.cells, np.zeros(1, np.int32)]).astype(np.int32)
         return cls(
-            arrays=(rows.reshape(-1), ids, np.empty(n, np.uint16), _sensitive(tests, order, n)),
+            arrays=(rows.reshape(-1), ids, _sensitive(tests, order, n)),
             grid=(cells, padded.astype(np.uint64), scale),
             rules=np.array([rules.least, rules.median, rules.relaxed, 0], dtype=np.uint64),
             tests=_calls(tests),
             ids=ids,
             hulls=np.empty((n // rules.least + 1, 2 * width), dtype=np.uint16),
+            lane=np.empty(n, dtype=np.uint16),
             marks=np.zeros(n, dtype=np.uint8),
             shape=(0,) * width,
             ends=ends,
@@ -142,6 +145,7 @@ class _Work:
 
     def split(self, node: tuple[int, int, int], ends: Lane, once: bool) -> list[tuple[tuple[int, int, int], Lane]]:
         """Split one node, or all that comes of it; returns the nodes left to split."""
+        from sfumato.kernels.mondrian_cuts import MOST_PADDED
         from sfumato.kernels.mondrian_grow import grow
 
         nodes = np.zeros((MOST_NODES, 3), dtype=np.uint64)
@@ -149,8 +153,10 @@ class _Work:
         nodes[0], stack[0] = node, ends
         rules = self.rules.copy()
         rules[3] = once
+        counters = np.empty(MOST_CODES, dtype=np.uint32)
+        scratch = (self.lane, np.empty(MOST_PADDED, dtype=np.uint16), counters, np.empty(len(self.shape)))
         made = (self.hulls, self.marks, self.shape)
-        top = grow(*self.arrays, nodes, stack, self.grid, rules, self.tests, *made)
+        top = grow(*self.arrays[:2], scratch, self.arrays[2], nodes, stack, self.grid, rules, self.tests, *made)
         return [((int(a), int(b), int(c)), stack[i]) for i, (a, b, c) in enumerate(nodes[:top].tolist())]
 
     def run(self, threads: int) -> None:

@@ -6,13 +6,14 @@ from typing import Any
 
 from numba import njit, uint16, uint32, uint64
 
-from sfumato.kernels.mondrian_rows import BLOCK, count_upto
+from sfumato.kernels.mondrian_rows import BLOCK, FAST, count_upto
 
 MOST_SCANNED = 1 << 15
+MOST_PADDED = MOST_SCANNED + BLOCK
 MOST_SPLIT_COUNTERS = 1 << 12
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def scan_limit(x: Any, n: Any, low: Any, high: Any, target: Any) -> Any:
     """The smallest value v with at least `target` of x[:n] up to v: (v, how many are below v, how many up to v).
 
@@ -33,7 +34,7 @@ def scan_limit(x: Any, n: Any, low: Any, high: Any, target: Any) -> Any:
     return low, below, upto
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def count_limit(x: Any, counters: Any, low: Any, high: Any, target: Any) -> Any:
     """The same from a histogram, for long x. Narrow lanes use four counters a value, so that runs do not wait."""
     width = high - low + uint64(1)
@@ -57,7 +58,7 @@ def count_limit(x: Any, counters: Any, low: Any, high: Any, target: Any) -> Any:
     return value + low, below, upto
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def deal_ties(x: Any, value: Any, wanted: Any, ties: Any) -> None:
     """Relaxed recoding: x becomes 0 (left) or 1 (right); of the `ties` equal to value, `wanted` go left, evenly."""
     dealt = uint64(0)
@@ -70,7 +71,7 @@ def deal_ties(x: Any, value: Any, wanted: Any, ties: Any) -> None:
             x[i] = uint16(x[i] > value)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def choose_boundary(n: Any, limit: Any, rules: Any) -> Any:
     """Strict recoding: (last value on the left, rows on the left); no rows on the left when no cut is allowed.
 
@@ -86,7 +87,7 @@ def choose_boundary(n: Any, limit: Any, rules: Any) -> Any:
     return value, upto if upper else uint64(0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def cut_lane(x: Any, n: Any, counters: Any, low: Any, high: Any, rules: Any) -> Any:
     """Cut the n values of x, all within low … high: (last value on the left, rows on the left, 0 when refused)."""
     relaxed = rules[2] != uint64(0)

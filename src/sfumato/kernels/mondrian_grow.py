@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import float64, njit, uint8, uint16, uint64
 
 from sfumato.kernels.mondrian_cuts import MOST_SCANNED, cut_lane
-from sfumato.kernels.mondrian_rows import BLOCK, copy_row, hull_of_rows
+from sfumato.kernels.mondrian_rows import FAST, copy_row, hull_of_rows
 from sfumato.kernels.mondrian_tests import halves_pass
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def take_lane(rows: Any, first: Any, n: Any, lane: Any, x: Any, shape: Any) -> None:
     """Copy one lane of n rows into x."""
     at = uint64(len(shape)) * first + lane
@@ -21,7 +20,7 @@ def take_lane(rows: Any, first: Any, n: Any, lane: Any, x: Any, shape: Any) -> N
         at += uint64(len(shape))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def move(rows: Any, ids: Any, x: Any, limit: Any, place: Any, shape: Any) -> None:
     """Stable partition without branches; `place` is where the rows are, where the left and the right half begin."""
     source, left, right = place
@@ -35,7 +34,7 @@ def move(rows: Any, ids: Any, x: Any, limit: Any, place: Any, shape: Any) -> Non
         source += uint64(1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def spread(ends: Any, grid: Any, share: Any) -> None:
     """Share of its domain that each lane still spans, −1 for a lane that no longer varies."""
     cells, offsets, scale = grid
@@ -46,7 +45,7 @@ def spread(ends: Any, grid: Any, share: Any) -> None:
         share[j] = float64(span) / scale[j] if low < high else -1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def widest(share: Any) -> Any:
     """The lane with the largest share, the first of equals."""
     lane = uint64(0)
@@ -55,11 +54,18 @@ def widest(share: Any) -> Any:
     return lane
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
+def copy(source: Any, target: Any) -> None:
+    """Copy without the spare copy that slice assignment makes in case both overlap."""
+    for i in range(uint64(target.size)):
+        target[i] = source[i]
+
+
+@njit(**FAST)
 def grow(
     rows: Any,
     ids: Any,
-    long_x: Any,
+    scratch: Any,
     sensitive: Any,
     nodes: Any,
     ends: Any,
@@ -77,9 +83,7 @@ def grow(
     """
     n_rows = uint64(ids.size) >> uint64(1)
     least, n_tests = rules[0], tests[0].shape[0]
-    short_x = np.empty(MOST_SCANNED + BLOCK, dtype=np.uint16)
-    counters = np.empty(65536 + 3, dtype=np.uint32)
-    share = np.empty(len(shape), dtype=np.float64)
+    long_x, short_x, counters, share = scratch
     top = uint64(1)
     while top > uint64(0):
         top -= uint64(1)
@@ -88,9 +92,10 @@ def grow(
         n_left = uint64(0)
         limit = uint16(0)
         x = short_x if n <= uint64(MOST_SCANNED) else long_x[low : low + n]
-        share[:] = -1.0
         if n >= least + least:
             spread(ends[top], grid, share)
+        else:
+            share[:] = -1.0
         while n_left == uint64(0):
             lane = widest(share)
             if share[lane] < 0.0:
@@ -113,9 +118,9 @@ def grow(
             top += uint64(2)
         else:
             marks[low] = uint8(1)
-            hulls[low // least] = ends[top]
+            copy(ends[top], hulls[low // least])
             if now:
-                ids[low : low + n] = ids[first : first + n]
+                copy(ids[first : first + n], ids[low : low + n])
         if rules[3]:
             break
     return top

@@ -13,6 +13,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 BLOCK = 64
+# Kernels allocate nothing, so they need no reference counts, which are atomic and shared between threads.
+FAST = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
 _LANE = ir.IntType(16)
 
 

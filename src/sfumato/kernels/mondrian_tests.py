@@ -7,6 +7,8 @@ from typing import Any
 from numba import boolean, float64, njit, types, uint8, uint16, uint64
 from numba.extending import intrinsic
 
+from sfumato.kernels.mondrian_rows import FAST
+
 TEST = boolean(uint16[::1], float64[::1], float64[::1])
 """What a requirement's compiled test looks like: sorted codes of one group, parameters, table."""
 
@@ -22,7 +24,7 @@ def _call(typing: Any, address: Any, codes: Any, parameters: Any, table: Any) ->
     return types.boolean(address, codes, parameters, table), codegen
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def part_codes(x: Any, limit: Any, source: Any, target: Any, n_left: Any) -> None:
     """Stable partition of sorted codes: both halves of `target` stay sorted."""
     left, right = uint64(0), n_left
@@ -33,14 +35,14 @@ def part_codes(x: Any, limit: Any, source: Any, target: Any, n_left: Any) -> Non
         right += uint64(1) - stays
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def mark_sides(x: Any, limit: Any, ids: Any, side: Any) -> None:
     """Note for every row by id whether it goes right, for columns that are sorted in another order."""
     for i in range(uint64(x.size)):
         side[uint64(ids[i])] = uint8(x[i] > limit)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def part_others(side: Any, ids: Any, ids_to: Any, codes: Any, codes_to: Any, n_left: Any) -> None:
     """Stable partition of a further sensitive column, which keeps its own sorted order of row ids."""
     left, right = uint64(0), n_left
@@ -53,7 +55,7 @@ def part_others(side: Any, ids: Any, ids_to: Any, codes: Any, codes_to: Any, n_l
         right += uint64(1) - stays
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def all_pass(codes: Any, tests: Any, span: Any) -> Any:
     """Whether every test accepts both halves span[0]:span[1] and span[1]:span[2] of columns span[3] apart.
 
@@ -71,7 +73,7 @@ def all_pass(codes: Any, tests: Any, span: Any) -> Any:
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**FAST)
 def halves_pass(x: Any, limit: Any, node: Any, ids: Any, sensitive: Any, tests: Any) -> Any:
     """Part the sensitive codes into the other buffer and test both halves there; `node` is low, n, buffer, n_left."""
     low, n, now, n_left = node
