@@ -28,8 +28,26 @@ FUNCTIONS = (
     "Monthname Dayname TimestampTrunc DateTrunc DateDiff DateAdd DateSub DateFromParts TimeToStr TimeToUnix"
 )
 NAMED = frozenset(
-    "prefix suffix weekday date_part datepart date_sub decade century bit_count even gcd lcm round_even julian "
-    "damerau_levenshtein jaccard ord isodd".split()
+    [
+        "prefix",
+        "suffix",
+        "weekday",
+        "date_part",
+        "datepart",
+        "date_sub",
+        "decade",
+        "century",
+        "bit_count",
+        "even",
+        "gcd",
+        "lcm",
+        "round_even",
+        "julian",
+        "damerau_levenshtein",
+        "jaccard",
+        "ord",
+        "isodd",
+    ]
 )
 NODES: frozenset[type[exp.Expression]] = frozenset(
     found for name in (STRUCTURE + " " + FUNCTIONS).split() if (found := getattr(exp, name, None)) is not None

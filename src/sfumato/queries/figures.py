@@ -211,7 +211,12 @@ class Figures:
         return fact
 
     def _value(
-        self, aggregate: Aggregate, estimate: Floats, bounds: tuple[Floats, Floats], known: tuple[Bools, Bools], route: str
+        self,
+        aggregate: Aggregate,
+        estimate: Floats,
+        bounds: tuple[Floats, Floats],
+        known: tuple[Bools, Bools],
+        route: str,
     ) -> Fact:
         """A fact that is NULL where nothing is counted."""
         shows, may_be_null = self._shown(aggregate.j)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from sfumato.errors import Unanswerable
 from sfumato.outcomes import Measure
 from sfumato.queries.allowed import AGGREGATES, refusal
 from sfumato.queries.parse import Question, Sort, bare
-from sfumato.errors import Unanswerable
 
 
 @dataclass(frozen=True)

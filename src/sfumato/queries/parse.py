@@ -191,7 +191,7 @@ class _Resolver:
             return node
         if isinstance(node.this, exp.Star):
             raise refusal("SELECT *", self._grouping_form())
-        if node.table and node.table.lower() != self.table.lower() or node.args.get("db"):
+        if (node.table and node.table.lower() != self.table.lower()) or node.args.get("db"):
             raise SchemaError(f"There is no table {node.sql(dialect='duckdb').rpartition('.')[0]} in this query.")
         name = self._column(node.name)
         if name is not None:

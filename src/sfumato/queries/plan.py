@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
@@ -15,7 +14,7 @@ from sfumato.errors import ParameterError, Unanswerable
 from sfumato.outcomes import Outcome
 from sfumato.queries.keys import KeyBook, Part, part_of_codes, part_of_values
 from sfumato.queries.lift import Argument, Lifted
-from sfumato.queries.literals import FALSE, NULL, TRUE, Bools
+from sfumato.queries.literals import FALSE, TRUE, Bools
 from sfumato.queries.rows import Cells, Predicate, Rows, Sure, columns_of, numbers_of
 
 Floats = NDArray[np.float64]
@@ -239,7 +238,9 @@ def _numbers(rows: Rows, tree: exp.Expression) -> Callable[[Cells], Floats]:
         if values is None:
             raise Unanswerable(_not_a_number("an expression"))
         if np.isinf(values).any():
-            raise ParameterError("An aggregated expression is infinite on some values cells may have. Guard it with CASE.")
+            raise ParameterError(
+                "An aggregated expression is infinite on some values cells may have. Guard it with CASE."
+            )
         return values
 
     return evaluated

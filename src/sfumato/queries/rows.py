@@ -1,4 +1,4 @@
-"""Row expressions compiled once: three-valued predicates and values over code tuples, with what open ends leave open."""
+"""Row expressions compiled once: three-valued predicates over code tuples, and what open ends leave undecided."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ from sfumato.queries.literals import (
     is_true,
     literal,
 )
-
-LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
 
 
 def _table(both: Callable[[int, int], int]) -> Bits:
@@ -158,7 +156,10 @@ class Rows:
         if isinstance(tree, exp.Case) and tree.this is None:
             conditions = [self._sure_truth(branch.this, (TRUE,)) for branch in tree.args["ifs"]]
             values = [branch.args["true"] for branch in tree.args["ifs"]]
-            parts = [*conditions, *map(self.sure, [*values, *([tree.args["default"]] if tree.args.get("default") else [])])]
+            parts = [
+                *conditions,
+                *map(self.sure, [*values, *([tree.args["default"]] if tree.args.get("default") else [])]),
+            ]
         else:
             parts = [self.sure(child) for child in tree.iter_expressions()]
         return _all([part for part in parts if part is not None])

@@ -1,0 +1,137 @@
+"""Expressions over one aggregate that keep its exactness: a·x + b, and functions that rise or fall with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+MONOTONE = (exp.Round, exp.Floor, exp.Ceil)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """constant + Σ factor[m] · agg m."""
+
+    constant: float
+    factors: dict[int, float]
+
+    def scaled(self, by: float) -> Linear:
+        """Every term times a number."""
+        return Linear(self.constant * by, {place: factor * by for place, factor in self.factors.items()})
+
+    def plus(self, other: Linear) -> Linear:
+        """Term by term."""
+        factors = dict(self.factors)
+        for place, factor in other.factors.items():
+            factors[place] = factors.get(place, 0.0) + factor
+        return Linear(self.constant + other.constant, factors)
+
+
+def linear(tree: exp.Expression) -> Linear | None:
+    """The expression as a linear combination of aggregates; None when it is not one.
+
+    >>> linear(exp.maybe_parse("100 * agg0 - agg1 / 2 + 1"))
+    Linear(constant=1.0, factors={0: 100.0, 1: -0.5})
+    """
+    if isinstance(tree, exp.Column):
+        return Linear(0.0, {int(tree.name[3:]): 1.0}) if tree.name.startswith("agg") else None
+    if isinstance(tree, exp.Literal):
+        return None if tree.is_string else Linear(float(tree.this), {})
+    if isinstance(tree, exp.Paren):
+        return linear(tree.this)
+    if isinstance(tree, exp.Neg):
+        inner = linear(tree.this)
+        return None if inner is None else inner.scaled(-1.0)
+    if isinstance(tree, exp.Cast) and tree.args["to"].is_type("double"):
+        return linear(tree.this)
+    if not isinstance(tree, exp.Add | exp.Sub | exp.Mul | exp.Div):
+        return None
+    left, right = linear(tree.this), linear(tree.expression)
+    return None if left is None or right is None else _joined(tree, left, right)
+
+
+def _joined(tree: exp.Expression, left: Linear, right: Linear) -> Linear | None:
+    if isinstance(tree, exp.Add):
+        return left.plus(right)
+    if isinstance(tree, exp.Sub):
+        return left.plus(right.scaled(-1.0))
+    if isinstance(tree, exp.Mul) and (not left.factors or not right.factors):
+        return right.scaled(left.constant) if not left.factors else left.scaled(right.constant)
+    if isinstance(tree, exp.Div) and not right.factors and right.constant != 0:
+        return Linear(left.constant / right.constant, {p: f / right.constant for p, f in left.factors.items()})
+    return None
+
+
+def inside_monotone(tree: exp.Expression) -> exp.Expression | None:
+    """What a rounding function is applied to; None when the expression is no such function."""
+    inner = tree.unnest() if isinstance(tree, exp.Paren) else tree
+    if isinstance(inner, MONOTONE):
+        found: exp.Expression = inner.this
+        return found
+    if isinstance(inner, exp.Cast) and inner.args["to"].is_type(*exp.DataType.INTEGER_TYPES):
+        return inner.this  # type: ignore[no-any-return]
+    return None
+
+
+def as_share(tree: exp.Expression) -> exp.Expression:
+    """Quotients of counts and sums over one group of rows as averages, which have exact bounds and means.
+
+    COUNT(x) / COUNT(*) is the average of "x is not NULL", and SUM(CASE … ELSE number END) / COUNT(*) of its CASE.
+    """
+    return tree.transform(_share)
+
+
+def _share(node: exp.Expression) -> exp.Expression:
+    if not isinstance(node, exp.Div) or not _counts_rows(node.expression.unnest()):
+        return node
+    top, factor = _scaled(node.this)
+    indicator = _indicator(top)
+    if indicator is None:
+        return node
+    average = exp.Avg(this=indicator)
+    return average if factor is None else exp.Paren(this=exp.Mul(this=factor, expression=average))
+
+
+def _scaled(tree: exp.Expression) -> tuple[exp.Expression, exp.Expression | None]:
+    """The aggregate in `number * aggregate`, and the number."""
+    tree = tree.unnest()
+    if isinstance(tree, exp.Mul):
+        for number, rest in ((tree.this, tree.expression), (tree.expression, tree.this)):
+            if isinstance(number, exp.Literal) and not number.is_string:
+                return rest.unnest(), number
+    if isinstance(tree, exp.Cast) and tree.args["to"].is_type("double"):
+        return tree.this.unnest(), None
+    return tree, None
+
+
+def _counts_rows(tree: exp.Expression) -> bool:
+    return isinstance(tree, exp.Count) and (tree.this is None or isinstance(tree.this, exp.Star))
+
+
+def _indicator(tree: exp.Expression) -> exp.Expression | None:
+    conditions: list[exp.Expression] = []
+    if isinstance(tree, exp.Filter):
+        conditions.append(tree.expression.this)
+        tree = tree.this
+    if isinstance(tree, exp.CountIf):
+        conditions.append(tree.this)
+    elif isinstance(tree, exp.Count) and not tree.expressions and not isinstance(tree.this, exp.Distinct):
+        if tree.this is not None and not isinstance(tree.this, exp.Star):
+            conditions.append(exp.Not(this=exp.Is(this=exp.paren(tree.this), expression=exp.Null())))
+    elif isinstance(tree, exp.Sum) and not conditions:
+        return tree.this.copy() if _numeric_case(tree.this) else None
+    else:
+        return None
+    if not conditions:
+        return None
+    both = exp.and_(*[exp.paren(one.copy()) for one in conditions])
+    return exp.Case(ifs=[exp.If(this=both, true=exp.Literal.number("1.0"))], default=exp.Literal.number("0.0"))
+
+
+def _numeric_case(tree: exp.Expression) -> bool:
+    """A CASE that is a number on every row."""
+    if not isinstance(tree, exp.Case) or tree.args.get("default") is None:
+        return False
+    values = [branch.args["true"] for branch in tree.args["ifs"]] + [tree.args["default"]]
+    return all(isinstance(one, exp.Literal) and not one.is_string for one in values)

@@ -1,0 +1,161 @@
+"""Whether a row is in the answer: its group exists, HAVING keeps it, LIMIT reaches it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sfumato.queries.lift import agg_places
+from sfumato.queries.literals import TRUE
+from sfumato.queries.over import Over
+from sfumato.queries.parse import Sort
+from sfumato.queries.rows import bits_of
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+MOST_ROWS = 2_000_000
+
+
+@dataclass(eq=False)
+class Presence:
+    """P(row in the answer) per group, where that is exact, where it is possible, and how it was found."""
+
+    chance: Floats
+    exact: Bools
+    possible: Bools
+    route: str
+
+
+def presence(over: Over) -> Presence:
+    """Of every group, before LIMIT."""
+    figures, having = over.figures, over.lifted.having
+    grouped = over.keys.grouped
+    if grouped:
+        absent, exact = figures.absent(-1)
+        there = figures.count_extreme(-1, "max")[0] >= 1
+    else:
+        absent, exact, there = np.zeros(over.n), np.ones(over.n, dtype=bool), np.ones(over.n, dtype=bool)
+    if having is None:
+        return Presence(1.0 - absent, exact, there, "closed form" if exact.all() else "sampled worlds")
+    may = over.spans(existing=grouped).truth(having)
+    possible = there & ((may & TRUE) > 0)
+    if (~possible | (may == TRUE)).all():
+        return Presence(np.where(possible, 1.0 - absent, 0.0), exact | ~possible, possible, "HAVING decided by bounds")
+    by_law = _by_law(over, having, absent if grouped else None)
+    if by_law is not None:
+        return Presence(np.where(possible, by_law, 0.0), exact | ~possible, possible, "the exact law of the count")
+    drawn = kept_in_worlds(over).mean(axis=0)
+    decided = may == TRUE
+    chance = np.where(possible, np.where(decided, 1.0 - absent, drawn), 0.0)
+    return Presence(chance, ~possible | (exact & decided), possible, "sampled worlds")
+
+
+def _by_law(over: Over, having: exp.Expression, absent: Floats | None) -> Floats | None:
+    """Σ P(count = c) over the counts that HAVING keeps, without the worlds where the group is not there."""
+    places = agg_places(having)
+    aggregates = {over.lifted.aggregates[place] for place in places}
+    if len(aggregates) != 1 or next(iter(aggregates)).measure != "count":
+        return None
+    j = next(iter(aggregates)).j
+    laws = [over.figures.law(j, key) for key in range(over.n)]
+    known = [law for law in laws if law is not None]
+    if len(known) < len(laws):
+        return None
+    longest = max((len(law.pmf) for law in known), default=1)
+    if longest * over.n > MOST_ROWS:
+        return None
+    counts, mass = np.zeros((longest, over.n)), np.zeros((longest, over.n))
+    for key, law in enumerate(known):
+        counts[:, key] = law.offset + np.arange(longest)
+        mass[: len(law.pmf), key] = law.pmf
+    keeps = (bits_of(over.on_counts(having, places[0], counts)) == TRUE).reshape(longest, over.n)
+    chance = (mass * keeps).sum(axis=0)
+    if absent is not None:
+        chance -= np.where((keeps & (counts == 0)).any(axis=0), absent, 0.0)
+    return np.clip(chance, 0.0, 1.0)
+
+
+def kept_in_worlds(over: Over) -> Bools:
+    """In which sampled worlds a group is there and HAVING keeps it, shape (W, K)."""
+    there = over.figures.counts_in_worlds(-1) > 0
+    if not over.keys.grouped:
+        there = np.ones_like(there)
+    having = over.lifted.having
+    if having is None:
+        return there
+    if not agg_places(having):
+        return there & (bits_of(over.certain(having)) == TRUE)
+    truth = over.in_worlds(having)
+    return there & (np.nan_to_num(truth) != 0)
+
+
+def ordered(over: Over, sorts: tuple[Sort, ...]) -> Ints:
+    """Groups in the order of the query, by estimate; ties and queries without ORDER BY follow the keys."""
+    columns = [_ranked_groups(over, sort) for sort in sorts] + key_ranks(over)
+    if not columns:
+        return np.arange(over.n, dtype=np.int64)
+    return np.lexsort(columns[::-1]).astype(np.int64)
+
+
+def key_ranks(over: Over) -> list[Ints]:
+    """Each key as ranks in SQL order, NULLs last."""
+    return [_ranks_of(over.keys.column(i)) for i in range(len(over.keys.types))]
+
+
+def _ranks_of(array: object) -> Ints:
+    ranks = pc.rank(array, sort_keys="ascending", tiebreaker="dense", null_placement="at_end")
+    return np.asarray(ranks.to_numpy(zero_copy_only=False)).astype(np.int64)
+
+
+def _ranked_groups(over: Over, sort: Sort) -> Ints:
+    if agg_places(sort.expression):
+        return _directed(over.fact(sort.expression).estimate, sort)
+    array = over.certain(sort.expression)
+    ranks = _ranks_of(array).astype(np.float64)
+    ranks[array.is_null().to_numpy(zero_copy_only=False)] = np.nan
+    return _directed(ranks, sort)
+
+
+def _directed(values: Floats, sort: Sort) -> Ints:
+    """Dense ranks in the direction asked for, NULLs where asked for."""
+    null = np.isnan(values)
+    _, ranks = np.unique(np.where(null, 0.0, -values if sort.descending else values), return_inverse=True)
+    ranks = ranks.reshape(values.shape).astype(np.int64) + 1
+    ranks[null] = 0 if sort.nulls_first else ranks.max(initial=0) + 1
+    return ranks
+
+
+def within_limit(over: Over, found: Presence) -> Presence:
+    """P(row in the answer) with LIMIT and OFFSET, by ordering every sampled world."""
+    question = over.lifted.question
+    first = question.offset
+    last = first + question.limit if question.limit is not None else np.inf
+    fixed = not any(agg_places(sort.expression) for sort in over.lifted.order)
+    if fixed and bool((found.exact & ((found.chance == 0) | (found.chance == 1))).all()):
+        order = ordered(over, over.lifted.order)
+        place = np.full(over.n, -1)
+        there = order[found.chance[order] == 1]
+        place[there] = np.arange(len(there))
+        chance = ((place >= first) & (place < last)).astype(np.float64)
+        return Presence(chance, found.exact, chance > 0, found.route)
+    kept = kept_in_worlds(over)
+    world, group = np.nonzero(kept)
+    columns = [_ranked_cells(over, sort, kept) for sort in over.lifted.order]
+    columns += [ranks[group] for ranks in key_ranks(over)]
+    order = np.lexsort([*columns[::-1], world])
+    start = np.searchsorted(world[order], np.arange(len(kept)))
+    place = np.arange(len(order)) - start[world[order]]
+    reached = order[(place >= first) & (place < last)]
+    chance = np.bincount(group[reached], minlength=over.n) / max(len(kept), 1)
+    return Presence(chance, np.zeros(over.n, dtype=bool), found.possible, "sampled worlds, each ordered and cut")
+
+
+def _ranked_cells(over: Over, sort: Sort, kept: Bools) -> Ints:
+    if agg_places(sort.expression):
+        return _directed(over.in_worlds(sort.expression)[kept], sort)
+    return np.broadcast_to(_ranked_groups(over, sort), kept.shape)[kept]

@@ -1,0 +1,109 @@
+"""Answers as text: data only, nothing but the table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.data.tabular import Tabular
+
+MOST_ROWS = 40
+
+
+def duckbox(answer: Tabular) -> str:
+    """A box like DuckDB's, long answers cut in the middle."""
+    table = answer.arrow()
+    rows = [[_cell(value) for value in row] for row in _rows(answer)]
+    left_out = max(0, len(rows) - MOST_ROWS)
+    if left_out:
+        rows = rows[: MOST_ROWS // 2] + [["·"] * table.num_columns] + rows[-MOST_ROWS // 2 :]
+    kinds = [_kind(field.type) for field in table.schema]
+    numeric = [kind in ("int64", "double") for kind in kinds]
+    head = [list(table.column_names), kinds]
+    widths = [max((len(line[i]) for line in head + rows), default=0) for i in range(table.num_columns)]
+
+    def line(cells: list[str], center: bool = False) -> str:
+        put = [
+            c.center(w) if center else c.rjust(w) if n else c.ljust(w)
+            for c, w, n in zip(cells, widths, numeric, strict=True)
+        ]
+        return "│ " + " │ ".join(put) + " │"
+
+    def rule(left: str, middle: str, right: str) -> str:
+        return left + middle.join("─" * (w + 2) for w in widths) + right
+
+    lines = [rule("┌", "┬", "┐"), line(head[0], True), line(head[1], True), rule("├", "┼", "┤")]
+    lines += [line(row) for row in rows] + [rule("└", "┴", "┘")]
+    if left_out:
+        lines.append(f"{table.num_rows} rows ({left_out} not shown)")
+    return "\n".join(lines)
+
+
+def as_json(answer: Tabular) -> str:
+    """A list of objects."""
+    return json.dumps([_plain(row) for row in answer.rows()], ensure_ascii=False, indent=2)
+
+
+def as_jsonl(answer: Tabular) -> str:
+    """One object a line."""
+    return "\n".join(json.dumps(_plain(row), ensure_ascii=False) for row in answer.rows())
+
+
+def as_csv(answer: Tabular) -> str:
+    """Comma-separated with a header; NULL is empty."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(answer.arrow().column_names)
+    for row in _rows(answer):
+        writer.writerow(["" if value is None else repr(value) if isinstance(value, float) else value for value in row])
+    return out.getvalue().removesuffix("\n")
+
+
+def as_markdown(answer: Tabular) -> str:
+    """A table in Markdown."""
+    table = answer.arrow()
+    right = [_kind(field.type) in ("int64", "double") for field in table.schema]
+    lines = ["| " + " | ".join(_escaped(name) for name in table.column_names) + " |"]
+    lines.append("|" + "|".join("---:" if one else "---" for one in right) + "|")
+    for row in _rows(answer):
+        lines.append("| " + " | ".join(_escaped(_cell(value)) for value in row) + " |")
+    return "\n".join(lines)
+
+
+FORMATS: dict[str, Callable[[Tabular], str]] = {
+    "duckbox": duckbox,
+    "json": as_json,
+    "jsonl": as_jsonl,
+    "csv": as_csv,
+    "markdown": as_markdown,
+}
+
+
+def _rows(answer: Tabular) -> list[tuple[Any, ...]]:
+    table = answer.arrow()
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True)) if table.num_columns else []
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value if value is None or isinstance(value, bool | int | float | str) else str(value)
+            for key, value in row.items()}  # fmt: skip
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, float):
+        return f"{value:.1f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
+    return str(value).replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _kind(arrow: object) -> str:
+    return {"string": "varchar", "date32[day]": "date", "bool": "boolean"}.get(str(arrow), str(arrow))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

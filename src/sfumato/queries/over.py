@@ -1,0 +1,228 @@
+"""Every output of a query as a fact: aggregates themselves, and arithmetic over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sfumato.errors import Unanswerable
+from sfumato.queries.affine import Linear, inside_monotone, linear
+from sfumato.queries.connection import evaluate
+from sfumato.queries.figures import Fact, Figures
+from sfumato.queries.keys import KeyBook
+from sfumato.queries.lift import Lifted, agg_places
+from sfumato.queries.rows import columns_of, numbers_of
+from sfumato.queries.sampled import mean_of, order_statistic
+from sfumato.queries.spans import Span, Spans
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+MOST_ROWS = 1_000_000
+
+
+@dataclass(eq=False)
+class Over:
+    """Evaluates lifted expressions: on keys alone, on every sampled world, and as facts."""
+
+    lifted: Lifted
+    keys: KeyBook
+    figures: Figures
+    types: Callable[[], Mapping[int, str]]
+    """SQL type of each aggregate call, bound when first needed."""
+    _facts: dict[str, Fact] = field(default_factory=dict)
+    _drawn: dict[str, Floats] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        """Number of groups."""
+        return len(self.keys)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Released columns that the query reads."""
+        question, arguments = self.lifted.question, self.lifted.arguments
+        trees = [*question.keys, question.where, *(t for a in arguments for t in (a.tree, a.condition))]
+        return tuple(dict.fromkeys(name for tree in trees if tree is not None for name in columns_of(tree)))
+
+    def certain(self, tree: exp.Expression) -> pa.Array:
+        """An expression of keys alone, for every group."""
+        plain = tree.unnest() if isinstance(tree, exp.Paren) else tree
+        if isinstance(plain, exp.Column):
+            return self.keys.column(int(plain.name[3:]))
+        columns = {f"key{i}": self.keys.column(i) for i in range(len(self.keys.types))}
+        return evaluate(columns, [tree.sql(dialect="duckdb")], self.n)[0]
+
+    def fact(self, tree: exp.Expression) -> Fact:
+        """Estimate, bounds and the rest of an expression that reads aggregates."""
+        text = tree.sql(dialect="duckdb")
+        if text not in self._facts:
+            self._facts[text] = self._made(tree)
+        return self._facts[text]
+
+    def _made(self, tree: exp.Expression) -> Fact:
+        plain = tree.unnest() if isinstance(tree, exp.Paren) else tree
+        if isinstance(plain, exp.Column):
+            return self.figures.fact(self.lifted.aggregates[int(plain.name[3:])])
+        found = linear(plain)
+        if found is not None and len([f for f in found.factors.values() if f]) == 1:
+            return self._stretched(found)
+        inner = inside_monotone(plain)
+        if inner is not None:
+            found_inner = linear(inner)
+            if found_inner is not None and len(found_inner.factors) == 1 and any(found_inner.factors.values()):
+                return self._rounded(plain, self.fact(inner))
+        return self._general(plain, found)
+
+    def _stretched(self, found: Linear) -> Fact:
+        """a·x + b: everything moves with x."""
+        (place, a), b = next((p, f) for p, f in found.factors.items() if f), found.constant
+        fact = self.figures.fact(self.lifted.aggregates[place])
+        ends = (a * fact.lo + b, a * fact.hi + b)
+        lo, hi = ends if a > 0 else ends[::-1]
+
+        def at(q: float) -> Floats:
+            return a * fact.quantile(q if a > 0 else 1 - q) + b
+
+        return Fact(
+            np.clip(a * fact.estimate + b, lo, hi), lo, hi, fact.exact, fact.attained, fact.null, fact.may_be_null,
+            fact.route + ", moved and scaled", at,
+        )  # fmt: skip
+
+    def _rounded(self, tree: exp.Expression, inner: Fact) -> Fact:
+        """A function that never falls has its extremes where its argument has them; its mean is sampled."""
+        argument = inside_monotone(tree)
+        assert argument is not None
+        shape = tree.copy()
+        place = inside_monotone(shape)
+        assert place is not None
+        place.replace(exp.column("x"))
+        text = shape.sql(dialect="duckdb")
+        ends = evaluate({"x": pa.array(np.concatenate([inner.lo, inner.hi]), from_pandas=True)}, [text], 2 * self.n)[0]
+        both = numbers_of(ends)
+        assert both is not None
+        lo, hi = both[: self.n], both[self.n :]
+        same = (lo == hi) | np.isnan(lo)
+        estimate = lo if same.all() else np.where(same, lo, mean_of(self.in_worlds(tree), lo, hi))
+
+        def at(q: float) -> Floats:
+            return order_statistic(self.in_worlds(tree), q, lo, hi)
+
+        return Fact(
+            np.clip(estimate, lo, hi), lo, hi, same, inner.attained, inner.null, inner.may_be_null,
+            "mean from sampled worlds, bounds by rounding the bounds", at,
+        )  # fmt: skip
+
+    def _general(self, tree: exp.Expression, found: Linear | None) -> Fact:
+        span = self.spans().number(tree)
+        lo, hi = span.lo, span.hi
+        if not self.is_number(tree):
+            raise Unanswerable(
+                "An output over aggregates that is neither a number nor true or false cannot be answered. "
+                "Select the aggregates themselves, and format them afterwards."
+            )
+        same = (lo == hi) & ~span.null | np.isnan(lo)
+        route = "mean from sampled worlds, bounds by interval arithmetic"
+        exact, null = same, np.where(np.isnan(lo), 1.0, 0.0)
+        if same.all():
+            estimate = lo
+        elif found is not None and self._all_there(found):
+            estimate, exact = self._mean(found), np.ones(self.n, dtype=bool)
+            route = "mean by linearity, bounds by interval arithmetic"
+        else:
+            drawn = self.in_worlds(tree)
+            estimate = np.where(same, lo, mean_of(drawn, lo, hi))
+            null = np.where(same, null, np.isnan(drawn).mean(axis=0))
+
+        def at(q: float) -> Floats:
+            return order_statistic(self.in_worlds(tree), q, lo, hi)
+
+        return Fact(np.clip(estimate, lo, hi), lo, hi, exact, same, null, span.null, route, at)
+
+    def _all_there(self, found: Linear) -> bool:
+        """Is no term ever NULL, and every mean exact?"""
+        facts = [self.figures.fact(self.lifted.aggregates[place]) for place in found.factors]
+        return all(bool(fact.exact.all()) and not fact.may_be_null.any() for fact in facts)
+
+    def _mean(self, found: Linear) -> Floats:
+        total = np.full(self.n, found.constant)
+        for place, factor in found.factors.items():
+            total += factor * self.figures.fact(self.lifted.aggregates[place]).estimate
+        return total
+
+    def spans(self, existing: bool = False) -> Spans:
+        """Interval arithmetic over the facts; `existing`: of groups that are there, which count at least one row."""
+
+        def span(place: int) -> Span:
+            aggregate = self.lifted.aggregates[place]
+            fact = self.figures.fact(aggregate)
+            lo = fact.lo
+            if existing and aggregate.measure == "count" and aggregate.j < 0:
+                lo = np.maximum(lo, 1.0)
+            return Span(lo, np.maximum(lo, fact.hi), fact.may_be_null | np.isnan(lo), aggregate.measure == "count")
+
+        return Spans(span, self.certain, self.n)
+
+    def is_number(self, tree: exp.Expression) -> bool:
+        """Does SQL make a number or a truth value of it?"""
+        return numbers_of(self._on_aggregates(tree, {p: np.zeros((1, self.n)) for p in agg_places(tree)})) is not None
+
+    def in_worlds(self, tree: exp.Expression) -> Floats:
+        """The expression in every sampled world, shape (W, K); NaN where it is NULL, infinite or fails."""
+        text = tree.sql(dialect="duckdb")
+        if text not in self._drawn:
+            places = agg_places(tree)
+            drawn = {place: self.figures.in_worlds(self.lifted.aggregates[place]) for place in places}
+            n_worlds = len(next(iter(drawn.values()))) if drawn else self.figures.n_drawn
+            step = max(1, MOST_ROWS // max(self.n, 1))
+            parts = []
+            for start in range(0, n_worlds, step):
+                some = {place: worlds[start : start + step] for place, worlds in drawn.items()}
+                parts.append(self._numbers(tree, some, min(step, n_worlds - start)))
+            self._drawn[text] = np.concatenate(parts) if parts else np.zeros((0, self.n))
+        return self._drawn[text]
+
+    def _numbers(self, tree: exp.Expression, drawn: Mapping[int, Floats], n_worlds: int) -> Floats:
+        found = numbers_of(self._on_aggregates(tree, drawn, n_worlds))
+        if found is None:
+            raise Unanswerable(
+                "An expression over aggregates that is text cannot be used here. Use the aggregates themselves."
+            )
+        return np.where(np.isfinite(found), found, np.nan).reshape(n_worlds, self.n)
+
+    def on_counts(self, tree: exp.Expression, place: int, counts: Floats) -> pa.Array:
+        """A condition on one COUNT for given counts (C, K), flattened."""
+        return self._on_aggregates(tree, {place: counts}, len(counts), every=agg_places(tree))
+
+    def _on_aggregates(
+        self, tree: exp.Expression, drawn: Mapping[int, Floats], n_worlds: int = 1, every: list[int] | None = None
+    ) -> pa.Array:
+        """SQL on aggregates of their own SQL types; a failure in one world is NULL there."""
+        columns: dict[str, pa.Array] = {}
+        text = tree
+        if not all(isinstance(node, exp.Column) is False or node.name.startswith("agg") for node in tree.walk()):
+            for i in range(len(self.keys.types)):
+                key = self.keys.column(i)
+                columns[f"key{i}"] = key.take(pa.array(np.tile(np.arange(self.n), n_worlds)))
+        first = next(iter(drawn.values()))
+        for place in every or list(drawn):
+            columns[f"raw{place}"] = pa.array(drawn.get(place, first).ravel(), from_pandas=True)
+        typed = text.transform(self._typed)
+        return evaluate(columns, [f"TRY({typed.sql(dialect='duckdb')})"], n_worlds * self.n)[0]
+
+    def _typed(self, node: exp.Expression) -> exp.Expression:
+        if not isinstance(node, exp.Column) or not node.name.startswith("agg"):
+            return node
+        place = int(node.name[3:])
+        raw = exp.column(f"raw{place}")
+        kind = "BIGINT" if self.lifted.aggregates[place].measure == "count" else self.types()[place]
+        if kind == "DATE":
+            start = exp.cast(exp.Literal.string("1970-01-01"), "date")
+            return exp.paren(exp.Add(this=start, expression=exp.cast(raw, "int")))
+        if kind.startswith("TIMESTAMP"):
+            return exp.Anonymous(this="make_timestamp", expressions=[exp.cast(raw, "bigint")])
+        return exp.cast(raw, exp.DataType.build(kind, dialect="duckdb"))
