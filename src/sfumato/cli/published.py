@@ -48,6 +48,18 @@ RELEASE = {
 FIGURE = record({"metric": TEXT, "column": maybe(TEXT), "value": NUMBER, "unit": TEXT, "meaning": TEXT})
 SUGGESTION = record({"name": TEXT, "role": maybe(TEXT), "reason": TEXT, "hierarchy": maybe(ANYTHING)})
 FINDING = record({"check": TEXT, "holds": FLAG, "detail": TEXT, "figures": ANYTHING})
+COLUMN = record(
+    {"name": TEXT, "kind": TEXT, "distinct": COUNT, "missing": COUNT, "unique_rows": COUNT, "distinctness": NUMBER},
+    separation=NUMBER,
+    role=maybe(TEXT),
+    reason=TEXT,
+)
+PROFILE = {
+    "columns": listed(COLUMN),
+    "uniques": listed(ANYTHING),
+    "dependencies": listed(ANYTHING),
+    "notes": listed(TEXT),
+}
 DOCTOR = {
     "sfumato": TEXT,
     "python": TEXT,
@@ -73,7 +85,7 @@ ROW = {
 PRINTED: dict[str, tuple[str, dict[str, Any]]] = {
     "release": ("sfumato publish --json", record(RELEASE)),
     "answer": ("sfumato query --json", listed(ROW)),
-    "profile": ("sfumato profile --json", ANYTHING),
+    "profile": ("sfumato profile --json", record(PROFILE)),
     "init": ("sfumato init --json", record({"project": TEXT, "columns": listed(SUGGESTION)})),
     "verification": (
         "sfumato verify --json",

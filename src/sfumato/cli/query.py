@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-FORMATS = ("duckbox", "json", "jsonl", "csv", "markdown")
-
 
 def query(
     package: Annotated[str, typer.Argument(help="Package directory or zip.")],
@@ -31,7 +29,7 @@ def query(
     from sfumato.cli.exits import unknown
     from sfumato.cli.output import Progress, emit, note, suggest
     from sfumato.errors import ParameterError
-    from sfumato.queries.formats import render
+    from sfumato.queries.formats import FORMATS
 
     chosen = "json" if json else format
     if chosen not in FORMATS:
@@ -40,11 +38,12 @@ def query(
     with Progress() as progress:
         progress("asking")
         answer = desk.open(package).sql(text, quantiles=quantiles(q), n_worlds=worlds, seed=seed)
-    emit(render(answer, chosen))
+    emit(FORMATS[chosen](answer))
     if explain:
         note(answer.explain())
-    elif sys.stdout.isatty():
-        suggest("the same with --explain says how each number was computed")
+        suggest(f"sfumato verify {package}")
+    else:
+        suggest("add --explain to see how each number was found")
 
 
 def quantiles(text: str | None) -> tuple[float, ...]:

@@ -15,6 +15,8 @@ def verify(
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Re-check every promise of a package on its bytes; exit 3 if one fails."""
+    from json import loads
+
     from sfumato import desk
     from sfumato.cli import exits
     from sfumato.cli.output import Progress, emit, emit_json, note, readable, suggest
@@ -27,7 +29,7 @@ def verify(
             with readable(raw) as path:
                 found = desk.verify(package, raw=path)
     if json:
-        emit_json({"package": package, **found.json()})
+        emit_json({"package": package, **loads(found.json())})
     else:
         for finding in found.findings:
             emit(f"{'ok  ' if finding.holds else 'FAIL'}  {finding.check}: {finding.detail}")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import singledispatch
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.worlds.alternatives import Alternatives
-from sfumato.worlds.bijection import Bijection
-from sfumato.worlds.blocks import Blocks
-
 if TYPE_CHECKING:
+    from sfumato.contracts import Worlds
     from sfumato.data.codec import Codes
+    from sfumato.worlds.alternatives import Alternatives
+    from sfumato.worlds.bijection import Bijection
+    from sfumato.worlds.blocks import Blocks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,14 +34,13 @@ def row_ids(codes: Mapping[str, Codes]) -> Ints:
     return ids
 
 
-@singledispatch
-def expected_rows(worlds: object, rows: Mapping[str, Codes]) -> Floats:
+def expected_rows(worlds: Worlds, rows: Mapping[str, Codes]) -> Floats:
     """E[number of rows equal to rows[i]] over the worlds; shape (N,)."""
-    raise NotImplementedError(f"no density for {type(worlds).__name__}")
+    found: Floats = EXPECTED[type(worlds).__name__](worlds, rows)
+    return found
 
 
-@expected_rows.register(Alternatives)
-def _(worlds: Alternatives, rows: Mapping[str, Codes]) -> Floats:
+def _of_alternatives(worlds: Alternatives, rows: Mapping[str, Codes]) -> Floats:
     """Σ_types weight · Π_c [low ≤ x_c ≤ high] / leaves, over the types that agree on the exactly known columns."""
     fixed = [c for c in worlds.columns if bool((worlds.low[c] == worlds.high[c]).all())]
     spread = [c for c in worlds.columns if c not in fixed]
@@ -65,8 +63,7 @@ def _(worlds: Alternatives, rows: Mapping[str, Codes]) -> Floats:
     return found
 
 
-@expected_rows.register(Bijection)
-def _(worlds: Bijection, rows: Mapping[str, Codes]) -> Floats:
+def _of_bijection(worlds: Bijection, rows: Mapping[str, Codes]) -> Floats:
     """Σ_g (slots of g equal to x's slot part) · (values of g equal to x's value part) / |g|."""
     n, size = _length(rows), len(worlds.slot_group)
     slot, wanted_slot = _shared_ids(list(worlds.slots.values()), [rows[c] for c in worlds.slots], size, n)
@@ -90,12 +87,15 @@ def _(worlds: Bijection, rows: Mapping[str, Codes]) -> Floats:
     return found
 
 
-@expected_rows.register(Blocks)
-def _(worlds: Blocks, rows: Mapping[str, Codes]) -> Floats:
+def _of_blocks(worlds: Blocks, rows: Mapping[str, Codes]) -> Floats:
     total = np.zeros(_length(rows))
     for part in worlds.parts:
         total += expected_rows(part, rows)
     return total
+
+
+# By name, so that a question about one primitive does not load the others and what they need.
+EXPECTED: dict[str, Any] = {"Alternatives": _of_alternatives, "Bijection": _of_bijection, "Blocks": _of_blocks}
 
 
 def _length(rows: Mapping[str, Codes]) -> int:

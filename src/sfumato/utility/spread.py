@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.worlds.alternatives import Alternatives
-from sfumato.worlds.bijection import Bijection
-from sfumato.worlds.blocks import Blocks
+if TYPE_CHECKING:
+    from sfumato.contracts import Worlds
+    from sfumato.worlds.alternatives import Alternatives
+    from sfumato.worlds.bijection import Bijection
+    from sfumato.worlds.blocks import Blocks
 
 Ints = NDArray[np.int64]
 
 
-@singledispatch
-def leaves(worlds: object, column: str) -> tuple[Ints, Ints]:
+def leaves(worlds: Worlds, column: str) -> tuple[Ints, Ints]:
     """Kinds of rows as (leaves the cell of `column` may hold, number of such rows); shapes (T,)."""
-    raise NotImplementedError(f"no leaf counts for {type(worlds).__name__}")
+    found: tuple[Ints, Ints] = LEAVES[type(worlds).__name__](worlds, column)
+    return found
 
 
-@leaves.register(Alternatives)
-def _(worlds: Alternatives, column: str) -> tuple[Ints, Ints]:
+def _of_alternatives(worlds: Alternatives, column: str) -> tuple[Ints, Ints]:
     width = np.asarray(worlds.high[column], dtype=np.int64) - worlds.low[column] + 1
     return width, np.asarray(worlds.weight, dtype=np.int64)
 
 
-@leaves.register(Bijection)
-def _(worlds: Bijection, column: str) -> tuple[Ints, Ints]:
+def _of_bijection(worlds: Bijection, column: str) -> tuple[Ints, Ints]:
     """A slot's own column is known; a value column may hold each distinct value of its group."""
     if column in worlds.slots:
         one = np.ones(len(worlds.slot_group), dtype=np.int64)
@@ -38,7 +38,10 @@ def _(worlds: Bijection, column: str) -> tuple[Ints, Ints]:
     return n_distinct.astype(np.int64), sizes.astype(np.int64)
 
 
-@leaves.register(Blocks)
-def _(worlds: Blocks, column: str) -> tuple[Ints, Ints]:
+def _of_blocks(worlds: Blocks, column: str) -> tuple[Ints, Ints]:
     found = [leaves(part, column) for part in worlds.parts]
     return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
+
+
+# By name, so that a question about one primitive does not load the others and what they need.
+LEAVES: dict[str, Any] = {"Alternatives": _of_alternatives, "Bijection": _of_bijection, "Blocks": _of_blocks}
