@@ -22,7 +22,10 @@ COLUMN = {
     "name", "kind", "role", "type", "published", "missing", "open_low", "open_high", "complete", "domain",
 }  # fmt: skip
 GUARANTEE = {"model", "parameters", "on", "achieved", "verified_by", "unit", "assumptions"}
-ACTIVE = re.compile(r"<\s*(script|iframe|object|embed|link|base|form|meta\s+http-equiv="(?!Content-Security-Policy"))|javascript:|\son\w+\s*=", re.I)
+ACTIVE = re.compile(
+    r"<\s*(script|iframe|object|embed|link|base|form|meta\s+http-equiv=.(?!Content-Security-Policy))|javascript:|\son\w+\s*=",
+    re.I,
+)
 SQL = re.compile(r"\b(attach|copy|install|load|insert|delete|update|drop|pragma|export|import|call|set)\b", re.I)
 
 
