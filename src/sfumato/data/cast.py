@@ -20,6 +20,7 @@ REAL = r"^-?(0|[1-9][0-9]*)(\.[0-9]+([eE][+-]?[0-9]{1,3})?)?$"
 DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 TRUTHS = ({"true", "false"}, {"True", "False"}, {"TRUE", "FALSE"})
 MOST_DIGITS = 18
+LOOKED_AT_FIRST = 1000
 
 
 def infer(values: pa.Array) -> Kind:
@@ -58,7 +59,8 @@ def cast(values: pa.Array, kind: Kind) -> tuple[pa.Array, Bools]:
 
 def _looks(values: pa.Array, kind: Kind) -> bool:
     pattern = {"integer": INTEGER, "decimal": DECIMAL, "date": DATE, "real": REAL}[kind]
-    return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
+    parts = (values.slice(0, LOOKED_AT_FIRST), values.slice(LOOKED_AT_FIRST))
+    return all(pc.all(pc.match_substring_regex(part, pattern)).as_py() is not False for part in parts)
 
 
 def _from_text(values: pa.Array, kind: Kind) -> tuple[pa.Array, Bools]:
@@ -81,15 +83,14 @@ def _from_text(values: pa.Array, kind: Kind) -> tuple[pa.Array, Bools]:
 
 def _decimals(texts: pa.Array) -> pa.Array:
     """Decimals with as many digits as the longest fraction, null where there are too many digits."""
-    fraction = pc.replace_substring_regex(texts, r"^-?[0-9]+\.?", "")
-    whole = pc.replace_substring_regex(texts, r"^-|\..*$", "")
-    scale = pc.max(pc.utf8_length(fraction)).as_py() or 0
-    digits = pc.max(pc.utf8_length(whole)).as_py() or 0
-    if scale > MOST_DECIMALS or digits + scale > MOST_DIGITS:
-        short = pc.and_(
-            pc.less_equal(pc.utf8_length(fraction), MOST_DECIMALS),
-            pc.less_equal(pc.utf8_length(whole), MOST_DIGITS - MOST_DECIMALS),
-        )
+    length = pc.utf8_length(texts)
+    point = pc.find_substring(texts, ".")
+    whole = pc.if_else(pc.less(point, 0), length, point)
+    fraction = pc.subtract(length, pc.add(whole, pc.if_else(pc.less(point, 0), 0, 1)))
+    scale = pc.max(fraction).as_py() or 0
+    # The sign may take one place of the whole part: rather one digit too few.
+    if scale > MOST_DECIMALS or (pc.max(whole).as_py() or 0) + scale > MOST_DIGITS:
+        short = pc.and_(pc.less_equal(fraction, MOST_DECIMALS), pc.less_equal(whole, MOST_DIGITS - MOST_DECIMALS))
         texts = pc.if_else(short, texts, pa.scalar(None, pa.string()))
         scale = min(scale, MOST_DECIMALS)
     return texts.cast(pa.decimal128(38, scale))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Codes = NDArray[np.int32]
 Region = Literal["range", "node", "set"]
 ROOT = "*"
+COUNTED_SPAN = 1 << 20
 LONGEST_SET = 12
 """Longer sets are written by their first and last value."""
 
@@ -183,28 +184,67 @@ def encode(array: pa.Array, kind: Kind) -> tuple[Domain, Codes]:
     >>> d.values.to_pylist(), d.missing, c.tolist()
     (['a', 'b'], True, [1, 2, 0])
     """
-    indices, dictionary = _distinct(array)
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    region: Region = "set" if kind == "text" else "range"
+    if pa.types.is_integer(array.type) or pa.types.is_date32(array.type) or pa.types.is_floating(array.type):
+        values, codes = _ranked(array)
+    else:
+        values, codes = _sorted(*_distinct(array))
+    return Domain(
+        kind, values, missing=array.null_count > 0 or bool((codes == len(values)).any()), region=region
+    ), codes
+
+
+def _ranked(array: pa.Array) -> tuple[pa.Array, Codes]:
+    """Distinct numbers in order and each one's rank, the missing value as one beyond the last."""
+    plain = array.cast(pa.int32()) if pa.types.is_date32(array.type) else array
+    valid = None if not array.null_count else array.is_valid().to_numpy(zero_copy_only=False)
+    numbers = (plain if valid is None else plain.drop_null()).to_numpy(zero_copy_only=False)
+    distinct, ranks = _ranks(numbers)
+    codes = ranks if valid is None else np.full(len(array), len(distinct), dtype=np.int32)
+    if valid is not None:
+        codes[valid] = ranks
+    return pa.array(distinct, plain.type).cast(array.type), codes
+
+
+def _ranks(numbers: NDArray[np.generic]) -> tuple[NDArray[np.generic], Codes]:
+    """Distinct values in order and each one's rank; by counting where the span allows it, else by sorting."""
+    if len(numbers) and numbers.dtype.kind == "i":
+        low, span = int(numbers.min()), int(numbers.max()) - int(numbers.min()) + 1
+        if span <= max(COUNTED_SPAN, 4 * len(numbers)):
+            at = numbers - numbers.dtype.type(low)
+            there = np.zeros(span, dtype=bool)
+            there[at] = True
+            rank = np.cumsum(there, dtype=np.int32) - 1
+            return (np.flatnonzero(there) + low).astype(numbers.dtype), rank.astype(np.int32)[at]
+    distinct, ranks = np.unique(numbers, return_inverse=True)
+    return distinct, ranks.astype(np.int32)
+
+
+def _sorted(indices: NDArray[np.int64], dictionary: pa.Array) -> tuple[pa.Array, Codes]:
+    """Values that occur, in order, and the codes of rows; the missing value is one beyond the last."""
     used = np.bincount(indices, minlength=len(dictionary) + 1)
     order = pc.array_sort_indices(dictionary).to_numpy(zero_copy_only=False)
     order = order[used[order] > 0]
     rank = np.full(len(dictionary) + 1, len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    region: Region = "set" if kind == "text" else "range"
-    values = dictionary.take(pa.array(order))
-    return Domain(kind, values, missing=bool(used[-1]), region=region), rank[indices]
+    return dictionary.take(pa.array(order)), rank[indices]
 
 
 def _distinct(array: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.Array]:
     """Indices into distinct values without null, the missing value as one beyond the last."""
     encoded = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    if not pa.types.is_dictionary(encoded.type):
+    made_elsewhere = pa.types.is_dictionary(encoded.type)
+    if not made_elsewhere:
         encoded = encoded.dictionary_encode()
     dictionary = encoded.dictionary
     indices = encoded.indices.fill_null(len(dictionary)).to_numpy(zero_copy_only=False)
+    if not made_elsewhere:
+        return indices, dictionary
+    # Dictionaries made elsewhere may repeat a value or hold null.
     again = dictionary.dictionary_encode()
     if len(again.dictionary) == len(dictionary) and not dictionary.null_count:
         return indices, dictionary
-    # Dictionaries made elsewhere may repeat a value or hold null.
     table = np.append(again.indices.fill_null(len(again.dictionary)).to_numpy(), len(again.dictionary))
     return table[indices], again.dictionary
 

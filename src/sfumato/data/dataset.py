@@ -86,7 +86,7 @@ def from_arrow(table: pa.Table, name: str = "data") -> Dataset:
     schema = Schema(tuple(Column(field.name, kind_of_column(field.type, field.name)) for field in table.schema))
     domains, codes = {}, {}
     for column, array in zip(schema, table.columns, strict=True):
-        domains[column.name], codes[column.name] = encode(encoded_column(array, column.name), column.kind)
+        domains[column.name], codes[column.name] = encode(one_array(array, column.name), column.kind)
     return Dataset(name, schema, domains, codes, table.num_rows)
 
 
@@ -100,20 +100,20 @@ def codes_on(dataset: Dataset, domains: Mapping[str, Domain]) -> dict[str, Codes
     return codes
 
 
-def encoded_column(array: pa.ChunkedArray, name: str) -> pa.Array:
-    """One column as one dictionary array of canonical values."""
-    chunks = [canonical(chunk, name) for chunk in array.chunks]
-    if not chunks:
-        return canonical(pa.array([], array.type), name).dictionary_encode()
-    kept = pa.chunked_array(chunks)
+def one_array(array: pa.ChunkedArray, name: str) -> pa.Array:
+    """One column in the type its kind is kept in: text as one dictionary array, the rest plain."""
+    chunks = [canonical(chunk, name) for chunk in array.chunks] or [canonical(pa.array([], array.type), name)]
+    if pa.types.is_string(chunks[0].type):
+        chunks = [chunk.dictionary_encode() for chunk in chunks]
+    if len(chunks) > 1 and pa.types.is_dictionary(chunks[0].type):
+        return pa.chunked_array(chunks).unify_dictionaries().combine_chunks()
+    kept = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
     if pa.types.is_floating(kept.type):
         _refuse_not_numbers(kept, name)
-    if not pa.types.is_dictionary(kept.type):
-        kept = kept.dictionary_encode()
-    return kept.unify_dictionaries().combine_chunks()
+    return kept
 
 
-def _refuse_not_numbers(array: pa.ChunkedArray, name: str) -> None:
+def _refuse_not_numbers(array: pa.Array, name: str) -> None:
     n_nan = pc.sum(pc.is_nan(array)).as_py() or 0
     n_infinite = pc.sum(pc.is_inf(array)).as_py() or 0
     if n_nan or n_infinite:

@@ -16,12 +16,14 @@ import pyarrow.parquet as pq
 from sfumato.data.cast import cast, infer, n_numbers
 from sfumato.data.codec import Codes, Domain, encode
 from sfumato.data.csv_text import read_text
-from sfumato.data.dataset import Dataset, encoded_column
+from sfumato.data.dataset import Dataset, one_array
 from sfumato.data.frames import arrow_of
 from sfumato.data.kinds import kind_of, kind_of_column
 from sfumato.data.schema import Column, Kind, Schema
 from sfumato.errors import ParameterError, SchemaError
 
+# Anything but printed ASCII: only such texts can change when tidied.
+ODD = "[^!-~]"
 PARQUET = (".parquet", ".pq", ".parq")
 
 
@@ -135,7 +137,20 @@ def _check(columns: Columns, kinds: Mapping[str, Kind]) -> None:
 
 def _read_column(name: str, array: pa.ChunkedArray, settings: Settings) -> tuple[Domain, Codes, list[str]]:
     """One column as domain and codes, and what was decided about it."""
-    encoded = encoded_column(array, name)
+    own = one_array(array, name)
+    kind = settings.kinds.get(name)
+    notes: list[str] = []
+    if kind_of(own.type) == "text" or kind not in (None, kind_of(own.type)):
+        own, kind, notes = _on_distinct(name, own, settings)
+    domain, codes = encode(own, kind or kind_of(own.type))
+    if domain.n_values == 0:
+        notes.append(f"Column {name!r} has no value in any row.")
+    return domain, codes, notes
+
+
+def _on_distinct(name: str, array: pa.Array, settings: Settings) -> tuple[pa.Array, Kind, list[str]]:
+    """Cleaning, finding the kind and casting, each on distinct values only."""
+    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     values = encoded.dictionary
     notes: list[str] = []
     if pa.types.is_string(values.type):
@@ -145,30 +160,35 @@ def _read_column(name: str, array: pa.ChunkedArray, settings: Settings) -> tuple
         notes += _mixed(name, values)
     if kind != kind_of(values.type):
         values = _cast(name, encoded.indices, values, kind)
-    domain, codes = encode(pa.DictionaryArray.from_arrays(encoded.indices, values), kind)
-    if domain.n_values == 0:
-        notes.append(f"Column {name!r} has no value in any row.")
-    return domain, codes, notes
+    return pa.DictionaryArray.from_arrays(encoded.indices, values), kind, notes
 
 
 def _clean(name: str, values: pa.Array, settings: Settings) -> tuple[pa.Array, list[str]]:
     """Texts with missing values as null, normalised when that was asked for."""
-    tidy = pc.utf8_normalize(values, "NFC")
-    tidy = pc.utf8_trim_whitespace(pc.replace_substring_regex(tidy, r"\s+", " "))
+    odd = pc.match_substring_regex(values, ODD).fill_null(False)
     notes = []
     if settings.normalize:
-        values = tidy
-    else:
-        n_variants = pc.count_distinct(values).as_py() - pc.count_distinct(tidy).as_py()
-        if n_variants:
-            notes.append(
-                f"Column {name!r} has {n_variants} values that differ from another only in spaces or Unicode form; "
-                "read(..., normalize=True) makes them one."
-            )
+        values = pc.if_else(odd, _tidy(values), values)
+    elif n_variants := _variants(values.filter(odd), values.filter(pc.invert(odd))):
+        notes.append(
+            f"Column {name!r} has {n_variants} values that differ from another only in spaces or Unicode form; "
+            "read(..., normalize=True) makes them one."
+        )
     if settings.null_values:
         missing = pc.is_in(values, value_set=pa.array(settings.null_values, pa.string()))
         values = pc.if_else(missing, pa.scalar(None, pa.string()), values)
     return values, notes
+
+
+def _tidy(values: pa.Array) -> pa.Array:
+    """Unicode form NFC, without outer and doubled spaces."""
+    return pc.utf8_trim_whitespace(pc.replace_substring_regex(pc.utf8_normalize(values, "NFC"), r"\s+", " "))
+
+
+def _variants(odd: pa.Array, plain: pa.Array) -> int:
+    """How many values become another when tidied; only odd ones can change."""
+    tidy = _tidy(odd).unique()
+    return len(odd) - len(tidy) + (pc.sum(pc.is_in(tidy, value_set=plain)).as_py() or 0)
 
 
 def _mixed(name: str, values: pa.Array) -> list[str]:
