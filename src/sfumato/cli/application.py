@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
@@ -48,6 +49,8 @@ class Verbs(TyperGroup):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give back the exit code."""
+    # Libraries' warnings are not for the person at the keyboard, and could quote a cell.
+    warnings.simplefilter("ignore")
     try:
         found = _application().main(
             args=None if arguments is None else list(arguments), prog_name="sfumato", standalone_mode=False

@@ -49,7 +49,9 @@ def demo(
     with Progress() as progress:
         people = _people(rows, say)
         releases = _publish(people, output, say, progress)
-        say("\n4. Ask both releases; the truth beside them is computed on the original")
+        say(
+            "4. Ask both releases: estimate in [hard bounds], which hold in every possible original; the truth beside them"
+        )
         asked = [_ask(number, *question, people, releases, say) for number, question in enumerate(QUESTIONS, start=1)]
     if json:
         emit_json({"output": str(output), "questions": asked})
@@ -71,7 +73,7 @@ def _people(rows: int | None, say: Any) -> Dataset:
     people = people.roles(quasi=QUASI, sensitive=[SENSITIVE], plain=[n for n in names if n not in (*QUASI, SENSITIVE)])
     say("2. Profile: how identifying is each column alone, and which role suits it?")
     for row in people.profile().columns.rows():
-        say(f"     {row['name']:<15} {row['distinct']:>4} values   {row['role'] or 'undecided':<11} {row['reason']}")
+        say(f"     {row['name']:<15} {row['distinct']:>3} values  {row['role'] or 'undecided':<10} {row['reason']}")
     return people
 
 
@@ -88,9 +90,9 @@ def _publish(people: Dataset, output: Path, say: Any, progress: Any) -> dict[str
         method = methods.parse(name)
         made = desk.publish(people, method, require=needs, hierarchies=rules, progress=progress)
         found = made.save(output / name, title=f"Adult census excerpt, {name}", license="CC-BY-4.0", force=True)
-        for line in release_lines(made.release):
+        for line in release_lines(made.release, notes=False):
             say(f"     {line}")
-        say(f"       written to {output / name}: {len(found.findings)} checks hold\n")
+        say(f"       written to {output / name}: {len(found.findings)} checks hold")
         releases[name] = desk.open(output / name)
     return releases
 
@@ -104,13 +106,13 @@ def _ask(
         connection.register("adult", people.arrow())
         truth = connection.sql(sql).to_arrow_table().to_pylist()
     answers = {name: release.sql(sql.replace("adult", release.name)).rows() for name, release in releases.items()}
-    say(f"\n   {number}. {question}\n      {sql}")
+    say(f"\n   Q{number}. {question}\n       {sql}")
     key = next((name for name in truth[0] if f"{name}__lo" not in truth[0] and len(truth[0]) > 1), None)
     for row in truth:
         value = list(row)[-1]
-        label = f"{row[key]}: " if key else ""
-        said = [f"{name} {_cell(_same(found, key, row), value)}" for name, found in answers.items()]
-        say(f"      {label}truth {_number(row[value])}   " + "   ".join(said))
+        label = f"{row[key] + ':':<8}" if key else ""
+        said = [f"{name} {_cell(_same(found, key, row), value)}".ljust(36) for name, found in answers.items()]
+        say(f"       {label}truth {_number(row[value]):<9} {' '.join(said)}".rstrip())
     return {"question": question, "sql": sql, "truth": truth, "answers": answers}
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sfumato.contracts import Release
 
 
-def release_lines(release: Release) -> list[str]:
+def release_lines(release: Release, notes: bool = True) -> list[str]:
     """What a release is and what it promises; counts and parameters only."""
     sizes = release.groups()["size"].to_numpy()
     suppressed = release.n_rows - int(sizes.sum())
@@ -21,7 +21,7 @@ def release_lines(release: Release) -> list[str]:
         f"{release.name}: {number(release.n_rows)} rows by {method}, {release.form}",
         f"  {number(len(sizes))} groups, smallest {smallest} rows, {number(suppressed)} rows suppressed",
         *(f"  {promise_line(promise)}" for promise in recipe.promises),
-        *(f"  note: {text}" for text in recipe.notes),
+        *(f"  note: {text}" for text in recipe.notes if notes),
     ]
 
 
