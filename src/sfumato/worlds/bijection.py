@@ -1,0 +1,92 @@
+"""Permutation groups: inside each group every matching of slots and values is equally likely, groups independent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data.codec import Codes, Domain
+from sfumato.errors import SchemaError
+from sfumato.outcomes import RowMap
+from sfumato.worlds.bijection_outcomes import BijectionOutcomes
+from sfumato.worlds.group_types import Grouped, entries_of
+
+if TYPE_CHECKING:
+    from sfumato.chance import Chance
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Bijection:
+    """Slots (n rows over the columns of `slots`) and values (n rows over the columns of `values`), each in groups.
+
+    A world gives every slot one value of its group, each value once: rows of a group are *not* independent, two slots
+    never take the same value. Group ids are any integers, in any order, equally often on both sides.
+    """
+
+    columns: tuple[str, ...]
+    domains: Mapping[str, Domain]
+    slots: Mapping[str, Codes]
+    slot_group: Ints
+    values: Mapping[str, Codes]
+    value_group: Ints
+    basis: str = "uniform prior"
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of every world."""
+        return len(self.slot_group)
+
+    def certain(self, column: str) -> bool:
+        """True for slot columns: each row keeps its own value (an open end leaves even that undecided)."""
+        if column in self.values:
+            return False
+        codes, domain = self.slots[column], self.domains[column]
+        open_low = domain.open_low and bool((codes == 0).any())
+        return not (open_low or (domain.open_high and bool((codes == domain.n_values - 1).any())))
+
+    @cached_property
+    def grouped(self) -> Grouped:
+        """Both sides in group order."""
+        ids, slot_of = np.unique(self.slot_group, return_inverse=True)
+        others, value_of = np.unique(self.value_group, return_inverse=True)
+        sizes = np.bincount(slot_of, minlength=len(ids))
+        if len(ids) != len(others) or (ids != others).any() or (sizes != np.bincount(value_of)).any():
+            raise SchemaError("A bijection needs equally many slots and values in every group; the two sides differ.")
+        return Grouped(
+            sizes=sizes.astype(np.int64),
+            slot_order=np.argsort(slot_of, kind="stable").astype(np.int64),
+            value_order=np.argsort(value_of, kind="stable").astype(np.int64),
+            slots=self.slots,
+            values=self.values,
+            domain_sizes={name: domain.size for name, domain in self.domains.items()},
+        )
+
+    def outcomes(self, rows: RowMap) -> BijectionOutcomes:
+        """Answerable facts of a row map."""
+        entries = entries_of(rows, self.grouped)
+        return BijectionOutcomes(rows.n_keys, entries)
+
+    def sample(self, chance: Chance) -> Mapping[str, Codes]:
+        """One world; rows in random order."""
+        generator, grouped = chance.generator(), self.grouped
+        group = np.repeat(np.arange(len(grouped.sizes)), grouped.sizes)
+        shuffled = generator.permutation(self.n_rows)
+        # A stable sort by group of a uniform order is a uniform order inside every group.
+        value = grouped.value_order[shuffled[np.argsort(group[shuffled], kind="stable")]]
+        row = generator.permutation(self.n_rows)
+        slots = {name: codes[grouped.slot_order][row] for name, codes in self.slots.items()}
+        values = {name: codes[value][row] for name, codes in self.values.items()}
+        return {name: (slots | values)[name] for name in self.columns}
+
+    def contains(self, codes: Mapping[str, Codes]) -> bool:
+        """Can the rows be dealt out to the groups so that each gets its slots and its values?"""
+        from sfumato.worlds.containment import contains
+
+        return contains((self,), codes)
