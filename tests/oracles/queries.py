@@ -125,7 +125,9 @@ class Oracle:
         rows = [(w, *row) for w, (_, world) in enumerate(tiny.worlds) for row in world]
         names = ["w", *tiny.columns]
         kinds = [pa.int32(), *tiny.columns.values()]
-        table = pa.table({n: pa.array([r[i] for r in rows], k) for i, (n, k) in enumerate(zip(names, kinds, strict=True))})
+        table = pa.table(
+            {n: pa.array([r[i] for r in rows], k) for i, (n, k) in enumerate(zip(names, kinds, strict=True))}
+        )
         self.connection.register("stacked", table)
 
     def _table(self, rows: Sequence[Row]) -> pa.Table:
@@ -163,8 +165,8 @@ class Oracle:
     def truths(self, shape: Shape) -> dict[Row, Truth]:
         """Per answer row (its key values) what all worlds together say."""
         n_keys = len(shape.keys)
-        shown = self.in_each_world(shape, plain=False)
         groups = self.in_each_world(shape, plain=True)
+        shown = self.in_each_world(shape, plain=False) if shape.having or shape.limit else groups
         keys = {normal(row[:n_keys]) for rows in groups for row in rows}
         nothing = self.on_no_rows(shape) if shape.keys else ()
         made = {}

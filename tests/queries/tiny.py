@@ -1,4 +1,4 @@
-"""Random tiny releases, once as raw pieces for the oracle and once as our worlds; and the query shapes asked of them."""
+"""Random tiny releases, once as raw pieces for the oracle and once as our worlds; and the shapes asked of them."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ def alternatives(chance: Generator, n: int, room: int) -> tuple[Alternatives, Ce
         width = high[name][row] - low[name][row] + 1
         if high[name][row] + 1 < DOMAINS[name].size and widths.prod() / width * (width + 1) <= room:
             high[name][row] += 1
-    regions = [
-        tuple(tuple(leaves(name)[low[name][i] : high[name][i] + 1]) for name in TYPES) for i in range(n)
-    ]
+    regions = [tuple(tuple(leaves(name)[low[name][i] : high[name][i] + 1]) for name in TYPES) for i in range(n)]
     return Alternatives(tuple(TYPES), DOMAINS, low, high, np.ones(n, dtype=np.int64)), Cells(regions)
 
 
@@ -75,9 +73,7 @@ def bijection(chance: Generator, sizes: list[int]) -> tuple[Bijection, Matching]
         )
     mixed_up = chance.permutation(n)
     return (
-        Bijection(
-            tuple(TYPES), DOMAINS, {c: slots[c][mixed_up] for c in QUASI}, group[mixed_up], values, group
-        ),
+        Bijection(tuple(TYPES), DOMAINS, {c: slots[c][mixed_up] for c in QUASI}, group[mixed_up], values, group),
         Matching(groups),
     )
 

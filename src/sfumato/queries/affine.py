@@ -28,7 +28,7 @@ class Linear:
         return Linear(self.constant + other.constant, factors)
 
 
-def linear(tree: exp.Expression) -> Linear | None:
+def linear(tree: exp.Expr) -> Linear | None:
     """The expression as a linear combination of aggregates; None when it is not one.
 
     >>> linear(exp.maybe_parse("100 * agg0 - agg1 / 2 + 1"))
@@ -51,7 +51,7 @@ def linear(tree: exp.Expression) -> Linear | None:
     return None if left is None or right is None else _joined(tree, left, right)
 
 
-def _joined(tree: exp.Expression, left: Linear, right: Linear) -> Linear | None:
+def _joined(tree: exp.Expr, left: Linear, right: Linear) -> Linear | None:
     if isinstance(tree, exp.Add):
         return left.plus(right)
     if isinstance(tree, exp.Sub):
@@ -63,18 +63,18 @@ def _joined(tree: exp.Expression, left: Linear, right: Linear) -> Linear | None:
     return None
 
 
-def inside_monotone(tree: exp.Expression) -> exp.Expression | None:
+def inside_monotone(tree: exp.Expr) -> exp.Expr | None:
     """What a rounding function is applied to; None when the expression is no such function."""
     inner = tree.unnest() if isinstance(tree, exp.Paren) else tree
     if isinstance(inner, MONOTONE):
-        found: exp.Expression = inner.this
+        found: exp.Expr = inner.this
         return found
     if isinstance(inner, exp.Cast) and inner.args["to"].is_type(*exp.DataType.INTEGER_TYPES):
         return inner.this  # type: ignore[no-any-return]
     return None
 
 
-def as_share(tree: exp.Expression) -> exp.Expression:
+def as_share(tree: exp.Expr) -> exp.Expr:
     """Quotients of counts and sums over one group of rows as averages, which have exact bounds and means.
 
     COUNT(x) / COUNT(*) is the average of "x is not NULL", and SUM(CASE … ELSE number END) / COUNT(*) of its CASE.
@@ -82,7 +82,7 @@ def as_share(tree: exp.Expression) -> exp.Expression:
     return tree.transform(_share)
 
 
-def _share(node: exp.Expression) -> exp.Expression:
+def _share(node: exp.Expr) -> exp.Expr:
     if not isinstance(node, exp.Div) or not _counts_rows(node.expression.unnest()):
         return node
     top, factor = _scaled(node.this)
@@ -93,7 +93,7 @@ def _share(node: exp.Expression) -> exp.Expression:
     return average if factor is None else exp.Paren(this=exp.Mul(this=factor, expression=average))
 
 
-def _scaled(tree: exp.Expression) -> tuple[exp.Expression, exp.Expression | None]:
+def _scaled(tree: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
     """The aggregate in `number * aggregate`, and the number."""
     tree = tree.unnest()
     if isinstance(tree, exp.Mul):
@@ -105,18 +105,16 @@ def _scaled(tree: exp.Expression) -> tuple[exp.Expression, exp.Expression | None
     return tree, None
 
 
-def _counts_rows(tree: exp.Expression) -> bool:
+def _counts_rows(tree: exp.Expr) -> bool:
     return isinstance(tree, exp.Count) and (tree.this is None or isinstance(tree.this, exp.Star))
 
 
-def _indicator(tree: exp.Expression) -> exp.Expression | None:
-    conditions: list[exp.Expression] = []
+def _indicator(tree: exp.Expr) -> exp.Expr | None:
+    conditions: list[exp.Expr] = []
     if isinstance(tree, exp.Filter):
         conditions.append(tree.expression.this)
         tree = tree.this
-    if isinstance(tree, exp.CountIf):
-        conditions.append(tree.this)
-    elif isinstance(tree, exp.Count) and not tree.expressions and not isinstance(tree.this, exp.Distinct):
+    if isinstance(tree, exp.Count) and not tree.expressions and not isinstance(tree.this, exp.Distinct):
         if tree.this is not None and not isinstance(tree.this, exp.Star):
             conditions.append(exp.Not(this=exp.Is(this=exp.paren(tree.this), expression=exp.Null())))
     elif isinstance(tree, exp.Sum) and not conditions:
@@ -129,7 +127,7 @@ def _indicator(tree: exp.Expression) -> exp.Expression | None:
     return exp.Case(ifs=[exp.If(this=both, true=exp.Literal.number("1.0"))], default=exp.Literal.number("0.0"))
 
 
-def _numeric_case(tree: exp.Expression) -> bool:
+def _numeric_case(tree: exp.Expr) -> bool:
     """A CASE that is a number on every row."""
     if not isinstance(tree, exp.Case) or tree.args.get("default") is None:
         return False

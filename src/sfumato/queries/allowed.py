@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlglot import exp
 
 from sfumato.errors import Unanswerable
 
-AGGREGATES: dict[type[exp.Expression], str] = {
+AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Count: "count",
-    exp.CountIf: "count",
+    exp.CountIf: "sum",
     exp.Sum: "sum",
     exp.Avg: "avg",
     exp.Min: "min",
@@ -27,29 +29,12 @@ FUNCTIONS = (
     "Translate Levenshtein Year Month Day DayOfMonth Quarter DayOfWeek DayOfWeekIso Week WeekOfYear DayOfYear LastDay "
     "Monthname Dayname TimestampTrunc DateTrunc DateDiff DateAdd DateSub DateFromParts TimeToStr TimeToUnix"
 )
-NAMED = frozenset(
-    [
-        "prefix",
-        "suffix",
-        "weekday",
-        "date_part",
-        "datepart",
-        "date_sub",
-        "decade",
-        "century",
-        "bit_count",
-        "even",
-        "gcd",
-        "lcm",
-        "round_even",
-        "julian",
-        "damerau_levenshtein",
-        "jaccard",
-        "ord",
-        "isodd",
-    ]
+OTHERS = (
+    "prefix suffix weekday date_part datepart date_sub decade century bit_count even gcd lcm round_even julian "
+    "damerau_levenshtein jaccard ord isodd"
 )
-NODES: frozenset[type[exp.Expression]] = frozenset(
+NAMED = frozenset(OTHERS.split())
+NODES: frozenset[type[exp.Expr]] = frozenset(
     found for name in (STRUCTURE + " " + FUNCTIONS).split() if (found := getattr(exp, name, None)) is not None
 ) | frozenset(AGGREGATES)
 
@@ -66,7 +51,7 @@ CLAUSES = {
     "locks": ("a locking clause", "Leave it out."),
 }
 SERVED = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset"}
-NEAREST: tuple[tuple[type[exp.Expression] | tuple[type[exp.Expression], ...], str, str], ...] = (
+NEAREST: tuple[tuple[Any, str, str], ...] = (
     (exp.Window, "a window function (OVER)", "Use GROUP BY, or ORDER BY with LIMIT."),
     ((exp.Subquery, exp.Select, exp.Exists), "a subquery", "Ask it first and write its number in this query."),
     (exp.Distinct, "DISTINCT inside an aggregate", "Use GROUP BY on that column and count the rows of the answer."),
@@ -92,7 +77,7 @@ def check_clauses(select: exp.Select) -> None:
         raise refusal(name, instead)
 
 
-def check_nodes(tree: exp.Expression) -> None:
+def check_nodes(tree: exp.Expr) -> None:
     """Refuse the first node that is not on the allow-list."""
     for node in tree.walk():
         if type(node) in NODES or (isinstance(node, exp.Anonymous) and node.name.lower() in NAMED):
@@ -112,7 +97,7 @@ def refusal(what: str, instead: str) -> Unanswerable:
     return Unanswerable(f"A query with {what} cannot be answered. {instead}")
 
 
-def _said(node: exp.Expression) -> str:
+def _said(node: exp.Expr) -> str:
     if isinstance(node, exp.Anonymous):
         return f"the function {node.name}"
     if isinstance(node, exp.Func):

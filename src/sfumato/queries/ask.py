@@ -62,7 +62,7 @@ def _asked(worlds: Worlds, text: str, names: tuple[str, ...], n_worlds: int, cha
     query = lifted(text, names, columns)
     types = types_of(worlds.domains, columns)
     plan = make_plan(query, worlds.domains)
-    simple = None if _needs_sql(plan) else by_form(query.question, worlds.domains)
+    simple = None if plan.asks_sql else by_form(query.question, worlds.domains)
     known = simple if simple is not None else bound(text, names, types)
     figures = Figures(worlds.outcomes(plan), n_worlds, chance)
 
@@ -71,10 +71,6 @@ def _asked(worlds: Worlds, text: str, names: tuple[str, ...], n_worlds: int, cha
 
     over = Over(query, plan.keys, figures, call_types)
     return Asked(worlds, query, plan, over, known)
-
-
-def _needs_sql(plan: Plan) -> bool:
-    return bool(plan.rows.asked or plan.mixed[0].asked or any(factor.rows.asked for factor in plan.factors))
 
 
 @dataclass(eq=False)
@@ -98,7 +94,7 @@ class Asked:
             last = None if self.query.question.limit is None else self.query.question.offset + self.query.question.limit
             rows = rows[self.query.question.offset : last]
         columns: dict[str, pa.Array] = {}
-        shown = []
+        shown: list[Shown] = []
         exact, met = found.exact[rows].copy(), np.ones(len(rows), dtype=bool)
         for place in range(len(self.query.outputs)):
             fact = self._put(columns, shown, place, rows, levels)

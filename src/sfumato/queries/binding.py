@@ -93,7 +93,7 @@ def by_form(question: Question, domains: Mapping[str, Domain]) -> Bound | None:
     return Bound(tuple(names), tuple(types), ())
 
 
-def _plain(tree: exp.Expression, domains: Mapping[str, Domain]) -> tuple[str, str] | None:
+def _plain(tree: exp.Expr, domains: Mapping[str, Domain]) -> tuple[str, str] | None:
     """Default name and type of a bare column or an aggregate of one."""
     if isinstance(tree, exp.Column):
         return tree.name, "KEY"

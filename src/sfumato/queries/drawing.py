@@ -27,7 +27,11 @@ def html(answer: Answer) -> str:
         body.append(f"<tr>{cells}<td>{100 * share:.4g}&nbsp;%</td><td>{how}</td></tr>")
     rest = len(answer) - len(rows)
     more = f"<p>… {rest} more rows</p>" if rest > 0 else ""
-    return f'<table style="font-variant-numeric:tabular-nums"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>{more}'
+    rows_html = "".join(body)
+    return (
+        f'<table style="font-variant-numeric:tabular-nums"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows_html}</tbody></table>{more}"
+    )
 
 
 def _cell_html(one: Shown, row: dict[str, Any], scales: dict[str, tuple[float, float]]) -> str:
@@ -51,10 +55,10 @@ def _bar(value: Any, lo: Any, hi: Any, scale: tuple[float, float]) -> str:
 
     left = 0.0 if lo is None else x(_number(lo))
     right = float(WIDTH) if hi is None else x(_number(hi))
-    tick = x(_number(value))
+    tick, wide = x(_number(value)), max(right - left, 1)
     return (
         f'<svg width="{WIDTH}" height="{HEIGHT}" role="img" aria-hidden="true">'
-        f'<rect x="{left}" y="3" width="{max(right - left, 1):.1f}" height="4" rx="2" fill="currentColor" opacity=".25"/>'
+        f'<rect x="{left}" y="3" width="{wide:.1f}" height="4" rx="2" fill="currentColor" opacity=".25"/>'
         f'<rect x="{tick - 1:.1f}" y="0" width="2" height="{HEIGHT}" fill="currentColor"/></svg>'
     )
 

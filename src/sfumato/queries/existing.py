@@ -55,7 +55,7 @@ def presence(over: Over) -> Presence:
     return Presence(chance, ~possible | (exact & decided), possible, "sampled worlds")
 
 
-def _by_law(over: Over, having: exp.Expression, absent: Floats | None) -> Floats | None:
+def _by_law(over: Over, having: exp.Expr, absent: Floats | None) -> Floats | None:
     """Σ P(count = c) over the counts that HAVING keeps, without the worlds where the group is not there."""
     places = agg_places(having)
     aggregates = {over.lifted.aggregates[place] for place in places}
@@ -77,7 +77,8 @@ def _by_law(over: Over, having: exp.Expression, absent: Floats | None) -> Floats
     chance = (mass * keeps).sum(axis=0)
     if absent is not None:
         chance -= np.where((keeps & (counts == 0)).any(axis=0), absent, 0.0)
-    return np.clip(chance, 0.0, 1.0)
+    clipped: Floats = np.clip(chance, 0.0, 1.0)
+    return clipped
 
 
 def kept_in_worlds(over: Over) -> Bools:
@@ -88,10 +89,17 @@ def kept_in_worlds(over: Over) -> Bools:
     having = over.lifted.having
     if having is None:
         return there
+    kept: Bools = there & _is_true(over, having)
+    return kept
+
+
+def _is_true(over: Over, having: exp.Expr) -> Bools:
+    """Where a condition is true: (W, K), or (K,) when it reads keys alone."""
     if not agg_places(having):
-        return there & (bits_of(over.certain(having)) == TRUE)
-    truth = over.in_worlds(having)
-    return there & (np.nan_to_num(truth) != 0)
+        fixed: Bools = bits_of(over.certain(having)) == TRUE
+        return fixed
+    drawn: Bools = np.nan_to_num(over.in_worlds(having)) != 0
+    return drawn
 
 
 def ordered(over: Over, sorts: tuple[Sort, ...]) -> Ints:

@@ -90,4 +90,5 @@ def _furthest(caps: Caps, sense: Sense) -> Floats:
     """The largest (least) value that some world counts."""
     signed = caps.thresholds if sense == "max" else -caps.thresholds
     far = np.where(caps.possible, signed[None, :], -np.inf).max(axis=1, initial=-np.inf)
-    return far if sense == "max" else -far
+    found: Floats = far if sense == "max" else -far
+    return found

@@ -1,4 +1,4 @@
-"""Aggregates of every group over all worlds: estimate, hard bounds, chance of NULL, quantiles, and how they were found."""
+"""Aggregates of every group over all worlds: estimate, hard bounds, chance of NULL, quantiles, and their routes."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ class Figures:
 
     def mean(self, j: int, summed: bool) -> Floats:
         """Expected count or sum, 0 for a group without rows."""
-        return self.outcomes.moments([(j, summed)])[0][0]
+        found: Floats = self.outcomes.moments([(j, summed)])[0][0]
+        return found
 
     def law(self, j: int, key: int) -> Law | None:
         """The law of a count, where it is known."""
@@ -157,7 +158,7 @@ class Figures:
 
         return Fact(
             np.clip(self.mean(j, False), lo, hi), lo, hi, one, one & low_met & high_met, np.zeros(self.n_keys), ~one,
-            "mean in closed form, bounds by optimisation over worlds, quantiles from the exact law where it is known", at,
+            "mean in closed form, bounds by optimisation over worlds, quantiles from the exact law where known", at,
         )  # fmt: skip
 
     def _shown(self, j: int) -> tuple[Bools, Bools]:
@@ -166,7 +167,6 @@ class Figures:
 
     def _sum(self, j: int) -> Fact:
         (lo, low_met), (hi, high_met) = sum_bound(self, j, "min"), sum_bound(self, j, "max")
-        shows, may_be_null = self._shown(j)
         absent, exact = self.absent(j)
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = self.mean(j, True) / (1.0 - absent)
@@ -192,7 +192,7 @@ class Figures:
         lo, hi = extremum_bounds(caps, sense, shows)
         met = np.ones(self.n_keys, dtype=bool)
         if caps.log_within is None:
-            drawn = mean_of(self.in_worlds(aggregate), lo, hi)
+            drawn = mean_of(self.in_worlds(aggregate))
             route = "mean from sampled worlds, bounds by threshold search"
             return self._value(aggregate, np.where(lo == hi, lo, drawn), (lo, hi), (lo == hi, met), route)
         absent, exact = self.absent(aggregate.j)

@@ -20,7 +20,7 @@ def duckbox(answer: Tabular) -> str:
     rows = [[_cell(value) for value in row] for row in _rows(answer)]
     left_out = max(0, len(rows) - MOST_ROWS)
     if left_out:
-        rows = rows[: MOST_ROWS // 2] + [["·"] * table.num_columns] + rows[-MOST_ROWS // 2 :]
+        rows = [*rows[: MOST_ROWS // 2], ["·"] * table.num_columns, *rows[-MOST_ROWS // 2 :]]
     kinds = [_kind(field.type) for field in table.schema]
     numeric = [kind in ("int64", "double") for kind in kinds]
     head = [list(table.column_names), kinds]

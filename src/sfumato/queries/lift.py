@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -20,8 +21,8 @@ class Argument:
     `tree` None stands for the row itself; `counting`: the value itself is not needed.
     """
 
-    tree: exp.Expression | None
-    condition: exp.Expression | None
+    tree: exp.Expr | None
+    condition: exp.Expr | None
     counting: bool
 
 
@@ -38,12 +39,12 @@ class Lifted:
     """A question whose outputs, HAVING and ORDER BY read `agg0, agg1, …` and `key0, key1, …` only."""
 
     question: Question
-    outputs: tuple[exp.Expression, ...]
-    having: exp.Expression | None
+    outputs: tuple[exp.Expr, ...]
+    having: exp.Expr | None
     order: tuple[Sort, ...]
     aggregates: tuple[Aggregate, ...]
     arguments: tuple[Argument, ...]
-    calls: tuple[exp.Expression, ...]
+    calls: tuple[exp.Expr, ...]
     """The aggregate calls as written, one for each of `aggregates`."""
 
 
@@ -57,25 +58,25 @@ def lift(question: Question) -> Lifted:
     return Lifted(question, outputs, having, order, aggregates, arguments, tuple(lifter.calls))
 
 
-def references(tree: exp.Expression) -> Iterator[tuple[str, int]]:
+def references(tree: exp.Expr) -> Iterator[tuple[str, int]]:
     """The names in a lifted expression: ("agg" | "key", number)."""
     for node in tree.walk():
         if isinstance(node, exp.Column):
             yield node.name[:3], int(node.name[3:])
 
 
-def agg_places(tree: exp.Expression) -> list[int]:
+def agg_places(tree: exp.Expr) -> list[int]:
     """Numbers of the aggregates it reads, each once."""
     return list(dict.fromkeys(place for kind, place in references(tree) if kind == "agg"))
 
 
 @dataclass(eq=False)
 class _Lifter:
-    keys: list[exp.Expression]
-    calls: list[exp.Expression] = field(default_factory=list)
+    keys: list[exp.Expr]
+    calls: list[exp.Expr] = field(default_factory=list)
     found: list[tuple[Measure, Argument | None]] = field(default_factory=list)
 
-    def tree(self, tree: exp.Expression) -> exp.Expression:
+    def tree(self, tree: exp.Expr) -> exp.Expr:
         """The expression on names."""
         plain = bare(tree)
         if plain in self.keys:
@@ -89,7 +90,7 @@ class _Lifter:
             child.replace(self.tree(child))
         return made
 
-    def _call(self, tree: exp.Expression) -> int:
+    def _call(self, tree: exp.Expr) -> int:
         plain = bare(tree)
         if plain in self.calls:
             return self.calls.index(plain)
@@ -99,26 +100,20 @@ class _Lifter:
 
     def shared(self) -> tuple[tuple[Aggregate, ...], tuple[Argument, ...]]:
         """Aggregates of one argument share its value column; a COUNT uses the one whose values are needed."""
-        wanted = [argument for _, argument in self.found if argument is not None]
-        arguments = list(dict.fromkeys(a for a in wanted if not a.counting))
-        for argument in wanted:
-            if argument.counting and Argument(argument.tree, argument.condition, False) not in arguments:
-                arguments.append(argument)
-        made = []
-        for measure, argument in dict.fromkeys(self.found):
-            made.append((measure, argument))
-        arguments = list(dict.fromkeys(arguments))
+        wanted = dict.fromkeys(argument for _, argument in self.found if argument is not None)
+        arguments = [one for one in wanted if not one.counting]
+        arguments += [one for one in wanted if one.counting and replace(one, counting=False) not in wanted]
 
         def place(argument: Argument | None) -> int:
             if argument is None:
                 return -1
-            valued = Argument(argument.tree, argument.condition, False)
+            valued = replace(argument, counting=False)
             return arguments.index(valued if valued in arguments else argument)
 
         return tuple(Aggregate(measure, place(argument)) for measure, argument in self.found), tuple(arguments)
 
 
-def _read(tree: exp.Expression) -> tuple[Measure, Argument | None]:
+def _read(tree: exp.Expr) -> tuple[Measure, Argument | None]:
     """Measure and argument of one aggregate call."""
     condition = None
     if isinstance(tree, exp.Filter):
@@ -126,10 +121,9 @@ def _read(tree: exp.Expression) -> tuple[Measure, Argument | None]:
         if type(tree) not in AGGREGATES:
             raise refusal("FILTER on something else than an aggregate", "Put FILTER right after COUNT, SUM, AVG, …")
     measure: Measure = AGGREGATES[type(tree)]  # type: ignore[assignment]
-    argument = tree.args.get("this")
+    argument: Any = tree.args.get("this")
     if isinstance(tree, exp.CountIf):
-        both = argument if condition is None else exp.and_(exp.paren(condition), exp.paren(argument))
-        return "count", Argument(None, bare(both), True)
+        return "sum", Argument(bare(_as_bit(argument)), None if condition is None else bare(condition), False)
     if tree.args.get("expressions") or tree.args.get("count"):
         name = type(tree).__name__.upper()
         raise refusal(f"{name} of several arguments", f"Write {name} with one argument.")
@@ -143,6 +137,13 @@ def _read(tree: exp.Expression) -> tuple[Measure, Argument | None]:
         return "count", None
     tidy = None if counts_rows else bare(argument)
     return measure, Argument(tidy, None if condition is None else bare(condition), measure == "count")
+
+
+def _as_bit(truth: exp.Expr) -> exp.Expr:
+    """DuckDB's COUNT_IF adds truth values, so over no rows it is NULL."""
+    one, zero = exp.Literal.number(1), exp.Literal.number(0)
+    ifs = [exp.If(this=truth.copy(), true=one), exp.If(this=exp.Not(this=exp.paren(truth)), true=zero)]
+    return exp.Case(ifs=ifs)
 
 
 def _ungrouped(name: str, grouped: bool) -> str:

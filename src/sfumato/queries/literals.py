@@ -20,7 +20,7 @@ TRUE, FALSE, NULL = 1, 2, 4
 ANY = TRUE | FALSE | NULL
 EXACT = 2.0**53
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-OPERATORS: dict[type[exp.Expression], str] = {
+OPERATORS: dict[type[exp.Expr], str] = {
     exp.GT: ">",
     exp.GTE: ">=",
     exp.LT: "<",
@@ -43,7 +43,7 @@ def comparable(domain: Domain) -> bool:
     return bool(largest * 10.0**scale < EXACT / 8)
 
 
-def literal(node: exp.Expression, domain: Domain) -> float | str | bool | None:
+def literal(node: exp.Expr, domain: Domain) -> float | str | bool | None:
     """The literal in the terms of the domain (dates as days); None when it needs SQL's casts."""
     node = node.unnest() if isinstance(node, exp.Paren) else node
     if domain.kind == "boolean":
@@ -61,7 +61,7 @@ def literal(node: exp.Expression, domain: Domain) -> float | str | bool | None:
     return sign * float(node.this) if digits <= 15 else None
 
 
-def _day(node: exp.Expression) -> float | None:
+def _day(node: exp.Expr) -> float | None:
     if isinstance(node, exp.Cast) and node.to.is_type("date"):
         node = node.this
     if not isinstance(node, exp.Literal) or not node.is_string or not DAY.fullmatch(node.this):
@@ -132,7 +132,8 @@ def _numeric(numbers: NDArray[np.float64], operator: str, value: float) -> Bools
         return numbers < value
     if operator == "<=":
         return numbers <= value
-    return numbers == value if operator == "=" else numbers != value
+    found: Bools = numbers == value if operator == "=" else numbers != value
+    return found
 
 
 def _truth(domain: Domain, holds: Bools) -> Bits:

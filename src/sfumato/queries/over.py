@@ -49,7 +49,7 @@ class Over:
         trees = [*question.keys, question.where, *(t for a in arguments for t in (a.tree, a.condition))]
         return tuple(dict.fromkeys(name for tree in trees if tree is not None for name in columns_of(tree)))
 
-    def certain(self, tree: exp.Expression) -> pa.Array:
+    def certain(self, tree: exp.Expr) -> pa.Array:
         """An expression of keys alone, for every group."""
         plain = tree.unnest() if isinstance(tree, exp.Paren) else tree
         if isinstance(plain, exp.Column):
@@ -57,14 +57,14 @@ class Over:
         columns = {f"key{i}": self.keys.column(i) for i in range(len(self.keys.types))}
         return evaluate(columns, [tree.sql(dialect="duckdb")], self.n)[0]
 
-    def fact(self, tree: exp.Expression) -> Fact:
+    def fact(self, tree: exp.Expr) -> Fact:
         """Estimate, bounds and the rest of an expression that reads aggregates."""
         text = tree.sql(dialect="duckdb")
         if text not in self._facts:
             self._facts[text] = self._made(tree)
         return self._facts[text]
 
-    def _made(self, tree: exp.Expression) -> Fact:
+    def _made(self, tree: exp.Expr) -> Fact:
         plain = tree.unnest() if isinstance(tree, exp.Paren) else tree
         if isinstance(plain, exp.Column):
             return self.figures.fact(self.lifted.aggregates[int(plain.name[3:])])
@@ -93,7 +93,7 @@ class Over:
             fact.route + ", moved and scaled", at,
         )  # fmt: skip
 
-    def _rounded(self, tree: exp.Expression, inner: Fact) -> Fact:
+    def _rounded(self, tree: exp.Expr, inner: Fact) -> Fact:
         """A function that never falls has its extremes where its argument has them; its mean is sampled."""
         argument = inside_monotone(tree)
         assert argument is not None
@@ -107,7 +107,7 @@ class Over:
         assert both is not None
         lo, hi = both[: self.n], both[self.n :]
         same = (lo == hi) | np.isnan(lo)
-        estimate = lo if same.all() else np.where(same, lo, mean_of(self.in_worlds(tree), lo, hi))
+        estimate = lo if same.all() else np.where(same, lo, mean_of(self.in_worlds(tree)))
 
         def at(q: float) -> Floats:
             return order_statistic(self.in_worlds(tree), q, lo, hi)
@@ -117,7 +117,7 @@ class Over:
             "mean from sampled worlds, bounds by rounding the bounds", at,
         )  # fmt: skip
 
-    def _general(self, tree: exp.Expression, found: Linear | None) -> Fact:
+    def _general(self, tree: exp.Expr, found: Linear | None) -> Fact:
         span = self.spans().number(tree)
         lo, hi = span.lo, span.hi
         if not self.is_number(tree):
@@ -135,7 +135,7 @@ class Over:
             route = "mean by linearity, bounds by interval arithmetic"
         else:
             drawn = self.in_worlds(tree)
-            estimate = np.where(same, lo, mean_of(drawn, lo, hi))
+            estimate = np.where(same, lo, mean_of(drawn))
             null = np.where(same, null, np.isnan(drawn).mean(axis=0))
 
         def at(q: float) -> Floats:
@@ -167,11 +167,11 @@ class Over:
 
         return Spans(span, self.certain, self.n)
 
-    def is_number(self, tree: exp.Expression) -> bool:
+    def is_number(self, tree: exp.Expr) -> bool:
         """Does SQL make a number or a truth value of it?"""
         return numbers_of(self._on_aggregates(tree, {p: np.zeros((1, self.n)) for p in agg_places(tree)})) is not None
 
-    def in_worlds(self, tree: exp.Expression) -> Floats:
+    def in_worlds(self, tree: exp.Expr) -> Floats:
         """The expression in every sampled world, shape (W, K); NaN where it is NULL, infinite or fails."""
         text = tree.sql(dialect="duckdb")
         if text not in self._drawn:
@@ -186,7 +186,7 @@ class Over:
             self._drawn[text] = np.concatenate(parts) if parts else np.zeros((0, self.n))
         return self._drawn[text]
 
-    def _numbers(self, tree: exp.Expression, drawn: Mapping[int, Floats], n_worlds: int) -> Floats:
+    def _numbers(self, tree: exp.Expr, drawn: Mapping[int, Floats], n_worlds: int) -> Floats:
         found = numbers_of(self._on_aggregates(tree, drawn, n_worlds))
         if found is None:
             raise Unanswerable(
@@ -194,12 +194,12 @@ class Over:
             )
         return np.where(np.isfinite(found), found, np.nan).reshape(n_worlds, self.n)
 
-    def on_counts(self, tree: exp.Expression, place: int, counts: Floats) -> pa.Array:
+    def on_counts(self, tree: exp.Expr, place: int, counts: Floats) -> pa.Array:
         """A condition on one COUNT for given counts (C, K), flattened."""
         return self._on_aggregates(tree, {place: counts}, len(counts), every=agg_places(tree))
 
     def _on_aggregates(
-        self, tree: exp.Expression, drawn: Mapping[int, Floats], n_worlds: int = 1, every: list[int] | None = None
+        self, tree: exp.Expr, drawn: Mapping[int, Floats], n_worlds: int = 1, every: list[int] | None = None
     ) -> pa.Array:
         """SQL on aggregates of their own SQL types; a failure in one world is NULL there."""
         columns: dict[str, pa.Array] = {}
@@ -214,7 +214,7 @@ class Over:
         typed = text.transform(self._typed)
         return evaluate(columns, [f"TRY({typed.sql(dialect='duckdb')})"], n_worlds * self.n)[0]
 
-    def _typed(self, node: exp.Expression) -> exp.Expression:
+    def _typed(self, node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or not node.name.startswith("agg"):
             return node
         place = int(node.name[3:])

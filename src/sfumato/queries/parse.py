@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import pairwise
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokens import TokenType
 
 from sfumato.errors import ParameterError, SchemaError
 from sfumato.queries.allowed import AGGREGATES, check_clauses, check_nodes, refusal
@@ -24,14 +24,14 @@ class Output:
     """One expression of the SELECT list; `name` None when the query gives none."""
 
     name: str | None
-    expression: exp.Expression
+    expression: exp.Expr
 
 
 @dataclass(frozen=True)
 class Sort:
     """One ORDER BY item."""
 
-    expression: exp.Expression
+    expression: exp.Expr
     descending: bool
     nulls_first: bool
 
@@ -41,10 +41,10 @@ class Question:
     """A query with ordinals and aliases put in; column nodes carry the released column's own name, quoted."""
 
     outputs: tuple[Output, ...]
-    where: exp.Expression | None
-    keys: tuple[exp.Expression, ...]
+    where: exp.Expr | None
+    keys: tuple[exp.Expr, ...]
     grouped: bool
-    having: exp.Expression | None
+    having: exp.Expr | None
     order: tuple[Sort, ...]
     limit: int | None
     offset: int
@@ -97,8 +97,12 @@ def _one_select(text: str) -> exp.Select:
 def _check_tokens(text: str) -> None:
     """Refuse what sqlglot and DuckDB read differently: `0x1F` and the operator `~`."""
     tokens = sqlglot.tokenize(text, dialect="duckdb")
-    for one, after in zip(tokens, tokens[1:], strict=False):
-        if one.token_type == TokenType.NUMBER and after.start == one.end + 1 and after.token_type == TokenType.VAR:
+    for one, after in pairwise(tokens):
+        if (
+            one.token_type == sqlglot.TokenType.NUMBER
+            and after.start == one.end + 1
+            and after.token_type == sqlglot.TokenType.VAR
+        ):
             raise ParameterError(
                 f"SQL syntax error at line {one.line}, column {one.col}: a number runs into a name. "
                 "Write numbers in decimal digits and a space before a name."
@@ -130,9 +134,9 @@ def _table(select: exp.Select, names: Sequence[str]) -> str:
     return str(table.alias or table.name)
 
 
-def _parts(select: exp.Select) -> list[exp.Expression]:
+def _parts(select: exp.Select) -> list[exp.Expr]:
     """Every expression of the query whose nodes must be allowed."""
-    parts: list[exp.Expression] = [one.unalias() for one in select.expressions]
+    parts: list[exp.Expr] = [one.unalias() for one in select.expressions]
     for clause in ("where", "having"):
         if select.args.get(clause) is not None:
             parts.append(select.args[clause].this)
@@ -156,7 +160,7 @@ class _Resolver:
     def __init__(self, columns: Sequence[str], table: str) -> None:
         self.columns = columns
         self.table = table
-        self.aliases: dict[str, exp.Expression] = {}
+        self.aliases: dict[str, exp.Expr] = {}
         self.outputs: list[Output] = []
 
     def question(self, select: exp.Select) -> Question:
@@ -182,11 +186,11 @@ class _Resolver:
             _whole(select.args.get("offset"), "OFFSET") or 0,
         )
 
-    def resolve(self, tree: exp.Expression) -> exp.Expression:
+    def resolve(self, tree: exp.Expr) -> exp.Expr:
         """The expression with every column node by its released name."""
         return tree.transform(self._node)
 
-    def _node(self, node: exp.Expression) -> exp.Expression:
+    def _node(self, node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column):
             return node
         if isinstance(node.this, exp.Star):
@@ -216,7 +220,7 @@ class _Resolver:
         first = ", ".join(self.columns[:2])
         return f"Name columns and group by them: SELECT {first}, count(*) FROM {self.table} GROUP BY {first}."
 
-    def _output(self, one: exp.Expression) -> None:
+    def _output(self, one: exp.Expr) -> None:
         if isinstance(one, exp.Star):
             raise refusal("SELECT *", self._grouping_form())
         expression = self.resolve(one.unalias())
@@ -227,7 +231,7 @@ class _Resolver:
             self.aliases.setdefault(name.lower(), expression)
         self.outputs.append(Output(name, expression))
 
-    def _keys(self, group: exp.Group) -> tuple[exp.Expression, ...]:
+    def _keys(self, group: exp.Group) -> tuple[exp.Expr, ...]:
         if group.args.get("all"):
             keys = [out.expression for out in self.outputs if not is_aggregated(out.expression)]
         else:
@@ -236,7 +240,7 @@ class _Resolver:
             raise refusal("an aggregate in GROUP BY", "Group by columns and expressions of them.")
         return tuple(dict.fromkeys(bare(key) for key in keys))
 
-    def _ordinal(self, one: exp.Expression, clause: str) -> exp.Expression | None:
+    def _ordinal(self, one: exp.Expr, clause: str) -> exp.Expr | None:
         if not isinstance(one, exp.Literal) or one.is_string or not one.this.isdigit():
             return None
         place = int(one.this)
@@ -244,7 +248,7 @@ class _Resolver:
             raise ParameterError(f"{clause} {place}: the SELECT list has {len(self.outputs)} items. Correct it.")
         return self.outputs[place - 1].expression
 
-    def _sort(self, one: exp.Expression) -> Sort:
+    def _sort(self, one: exp.Expr) -> Sort:
         tree = one.this
         found = self._ordinal(tree, "ORDER BY")
         if found is None and isinstance(tree, exp.Column) and not tree.table:
@@ -253,17 +257,17 @@ class _Resolver:
         return Sort(found or self.resolve(tree), descending, bool(one.args.get("nulls_first")))
 
 
-def bare(tree: exp.Expression) -> exp.Expression:
+def bare(tree: exp.Expr) -> exp.Expr:
     """The same tree without parentheses, for comparing."""
     return tree.transform(lambda node: node.unnest() if isinstance(node, exp.Paren) else node)
 
 
-def is_aggregated(tree: exp.Expression) -> bool:
+def is_aggregated(tree: exp.Expr) -> bool:
     """Does it contain an aggregate?"""
     return any(type(node) in AGGREGATES for node in tree.walk())
 
 
-def _whole(clause: exp.Expression | None, name: str) -> int | None:
+def _whole(clause: exp.Expr | None, name: str) -> int | None:
     if clause is None:
         return None
     number = clause.args.get("expression")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sfumato.data.codec import Codes, Domain
 from sfumato.errors import ParameterError, Unanswerable
-from sfumato.outcomes import Outcome
+from sfumato.outcomes import Factor, Outcome
 from sfumato.queries.keys import KeyBook, Part, part_of_codes, part_of_values
 from sfumato.queries.lift import Argument, Lifted
 from sfumato.queries.literals import FALSE, TRUE, Bools
@@ -61,18 +61,21 @@ class Plan:
     """The row map of one query."""
 
     core_columns: tuple[str, ...]
-    factors: Sequence[Conjuncts]
+    factors: Sequence[Factor]
     keys: KeyBook
     mixed: tuple[Rows, Sequence[Predicate]]
     rows: Rows
     parts: Sequence[Callable[[Cells], Part]]
     key_sure: Sequence[Sure]
     values: Sequence[Value]
+    asks_sql: bool
+    """Does any expression need SQL on decoded values?"""
 
-    @property
-    def n_values(self) -> int:
-        """Number of value columns."""
-        return len(self.values)
+    n_values: int = field(init=False)
+    """Number of value columns."""
+
+    def __post_init__(self) -> None:
+        self.n_values = len(self.values)
 
     @property
     def n_keys(self) -> int:
@@ -151,10 +154,11 @@ def make_plan(lifted: Lifted, domains: Mapping[str, Domain]) -> Plan:
     mixed_rows = Rows(domains)
     predicates = [mixed_rows.predicate(tree) for tree in mixed]
     book = KeyBook(question.grouped and bool(question.keys))
-    return Plan(core, factors, book, (mixed_rows, predicates), rows, parts, key_sure, values)
+    asks_sql = any(one.asked for one in (rows, mixed_rows, *(factor.rows for factor in factors)))
+    return Plan(core, factors, book, (mixed_rows, predicates), rows, parts, key_sure, values, asks_sql)
 
 
-def _conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
+def _conjuncts(where: exp.Expr | None) -> list[exp.Expr]:
     """The parts of a conjunction, in order."""
     found, left = [], [where] if where is not None else []
     while left:
@@ -169,12 +173,12 @@ def _conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
 
 
 def _split(
-    conjuncts: Sequence[exp.Expression], read: Sequence[exp.Expression]
-) -> tuple[tuple[str, ...], list[exp.Expression], list[tuple[tuple[str, ...], list[exp.Expression]]]]:
+    conjuncts: Sequence[exp.Expr], read: Sequence[exp.Expr]
+) -> tuple[tuple[str, ...], list[exp.Expr], list[tuple[tuple[str, ...], list[exp.Expr]]]]:
     """Core columns, the conjuncts that touch them (or read nothing), and the others by connected columns."""
     core = list(dict.fromkeys(name for tree in read for name in columns_of(tree)))
-    mixed: list[exp.Expression] = []
-    parts: list[tuple[list[str], list[exp.Expression]]] = []
+    mixed: list[exp.Expr] = []
+    parts: list[tuple[list[str], list[exp.Expr]]] = []
     for tree in conjuncts:
         names, trees = list(columns_of(tree)), [tree]
         if not names:
@@ -193,12 +197,12 @@ def _split(
     return tuple(core), mixed, rest
 
 
-def _factor(domains: Mapping[str, Domain], names: tuple[str, ...], trees: Sequence[exp.Expression]) -> Conjuncts:
+def _factor(domains: Mapping[str, Domain], names: tuple[str, ...], trees: Sequence[exp.Expr]) -> Conjuncts:
     rows = Rows(domains)
     return Conjuncts(names, rows, [rows.predicate(tree) for tree in trees])
 
 
-def _part(rows: Rows, key: exp.Expression) -> Callable[[Cells], Part]:
+def _part(rows: Rows, key: exp.Expr) -> Callable[[Cells], Part]:
     if isinstance(key, exp.Column):
         name, domain = key.name, rows.domains[key.name]
         return lambda cells: part_of_codes(cells.codes[name], domain)
@@ -214,17 +218,17 @@ def _value(rows: Rows, argument: Argument) -> Value:
     return Value(numbers, condition, rows.sure(_nullness(argument.tree) if argument.counting else argument.tree))
 
 
-def _nullness(tree: exp.Expression) -> exp.Expression:
+def _nullness(tree: exp.Expr) -> exp.Expr:
     """A bare column is counted by being there, which an open end does not change."""
     return exp.Is(this=tree.copy(), expression=exp.Null()) if isinstance(tree, exp.Column) else tree
 
 
-def _counted(rows: Rows, tree: exp.Expression) -> Callable[[Cells], Floats]:
+def _counted(rows: Rows, tree: exp.Expr) -> Callable[[Cells], Floats]:
     predicate = rows.predicate(exp.Is(this=tree.copy(), expression=exp.Null()))
     return lambda cells: np.where(predicate(cells)[0] == FALSE, 1.0, np.nan)
 
 
-def _numbers(rows: Rows, tree: exp.Expression) -> Callable[[Cells], Floats]:
+def _numbers(rows: Rows, tree: exp.Expr) -> Callable[[Cells], Floats]:
     if isinstance(tree, exp.Column):
         name, found = tree.name, rows.domains[tree.name].numbers
         if found is None:

@@ -93,7 +93,7 @@ class Rows:
         columns = {name: narrow(self.domains[name].decode(codes[name])) for name in sorted(self.reads)}
         return Cells(codes, n, evaluate(columns, self.asked, n))
 
-    def ask(self, tree: exp.Expression) -> int:
+    def ask(self, tree: exp.Expr) -> int:
         """Have this expression evaluated by SQL; gives its place in `Cells.found`."""
         text = tree.sql(dialect="duckdb")
         if text not in self.asked:
@@ -101,7 +101,7 @@ class Rows:
         self.reads |= set(columns_of(tree))
         return self.asked.index(text)
 
-    def predicate(self, tree: exp.Expression) -> Predicate:
+    def predicate(self, tree: exp.Expr) -> Predicate:
         """Truth on every tuple, and the truth values possible given open ends."""
         if isinstance(tree, exp.Paren):
             return self.predicate(tree.this)
@@ -115,7 +115,7 @@ class Rows:
         looked_up = self._on_domain(tree)
         return looked_up if looked_up is not None else self._by_sql(tree)
 
-    def _by_sql(self, tree: exp.Expression) -> Predicate:
+    def _by_sql(self, tree: exp.Expr) -> Predicate:
         place = self.ask(exp.cast(tree.copy(), "boolean") if isinstance(tree, exp.Column) else tree)
         names = columns_of(tree)
 
@@ -126,7 +126,7 @@ class Rows:
 
         return truth
 
-    def _on_domain(self, tree: exp.Expression) -> Predicate | None:
+    def _on_domain(self, tree: exp.Expr) -> Predicate | None:
         """One column against literals, looked up per code; None when SQL has to decide."""
         name = _only_column(tree)
         if name is None or not comparable(self.domains[name]):
@@ -144,7 +144,7 @@ class Rows:
 
         return truth
 
-    def sure(self, tree: exp.Expression) -> Sure | None:
+    def sure(self, tree: exp.Expr) -> Sure | None:
         """Where an open end leaves the value of an expression decided; None: everywhere."""
         if not any(self.domains[name].open_low or self.domains[name].open_high for name in columns_of(tree)):
             return None
@@ -164,7 +164,7 @@ class Rows:
             parts = [self.sure(child) for child in tree.iter_expressions()]
         return _all([part for part in parts if part is not None])
 
-    def _sure_truth(self, tree: exp.Expression, only: tuple[int, ...]) -> Sure:
+    def _sure_truth(self, tree: exp.Expr, only: tuple[int, ...]) -> Sure:
         """Decided truth value; with `only`, decided whether it is one of these."""
         predicate = self.predicate(tree)
 
@@ -197,12 +197,12 @@ def _all(parts: Sequence[Sure]) -> Sure:
     return sure
 
 
-def columns_of(tree: exp.Expression) -> tuple[str, ...]:
+def columns_of(tree: exp.Expr) -> tuple[str, ...]:
     """Released columns an expression reads, each once."""
     return tuple(dict.fromkeys(node.name for node in tree.walk() if isinstance(node, exp.Column)))
 
 
-def is_predicate(tree: exp.Expression) -> bool:
+def is_predicate(tree: exp.Expr) -> bool:
     """Is it true, false or NULL by its form?"""
     return isinstance(tree, exp.And | exp.Or | exp.Not | exp.Is | exp.In | exp.Between | exp.Like | exp.ILike) or (
         type(tree) in OPERATORS
@@ -246,12 +246,12 @@ def narrow(array: pa.Array) -> pa.Array:
     return array
 
 
-def _only_column(tree: exp.Expression) -> str | None:
+def _only_column(tree: exp.Expr) -> str | None:
     names = columns_of(tree)
     return names[0] if len(names) == 1 else None
 
 
-def _lookup(tree: exp.Expression, domain: Domain) -> Truth | None:
+def _lookup(tree: exp.Expr, domain: Domain) -> Truth | None:
     if isinstance(tree, exp.Column):
         return is_true(domain) if domain.kind == "boolean" else None
     if isinstance(tree, exp.Is):
@@ -272,7 +272,7 @@ def _lookup(tree: exp.Expression, domain: Domain) -> Truth | None:
     return None
 
 
-def _comparison(tree: exp.Expression, domain: Domain) -> Truth | None:
+def _comparison(tree: exp.Expr, domain: Domain) -> Truth | None:
     operator, left, right = OPERATORS[type(tree)], tree.this, tree.expression
     if isinstance(right, exp.Column):
         left, right, operator = right, left, TURNED[operator]

@@ -13,14 +13,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-def mean_of(drawn: Floats, lo: Floats, hi: Floats) -> Floats:
-    """Mean over the worlds where it is not NULL; where none was drawn, the middle of finite bounds."""
+def mean_of(drawn: Floats) -> Floats:
+    """Mean over the worlds where it is not NULL; NaN where it is NULL in every drawn world."""
     there = ~np.isnan(drawn)
     n = there.sum(axis=0)
     total = np.where(there, drawn, 0.0).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        middle = np.where(np.isfinite(lo) & np.isfinite(hi), (lo + hi) / 2, np.where(np.isfinite(lo), lo, hi))
-    return np.where(n > 0, total / np.maximum(n, 1), np.where(np.isfinite(middle), middle, np.nan))
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
 def order_statistic(drawn: Floats, q: float, lo: Floats, hi: Floats) -> Floats:

@@ -1,9 +1,10 @@
-"""Interval arithmetic over groups: sound bounds of any expression over aggregates, and which truth values it can have."""
+"""Interval arithmetic over groups: sound bounds of expressions over aggregates, and their possible truth values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,13 @@ from sfumato.queries.rows import AND, NOT, OR, bits_of, is_predicate, numbers_of
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 EXACT = 2.0**53
-RISING = {exp.Floor: np.floor, exp.Ceil: np.ceil, exp.Sqrt: np.sqrt, exp.Exp: np.exp, exp.Ln: np.log}
+RISING: dict[type[exp.Expr], Any] = {
+    exp.Floor: np.floor,
+    exp.Ceil: np.ceil,
+    exp.Sqrt: np.sqrt,
+    exp.Exp: np.exp,
+    exp.Ln: np.log,
+}
 FLOATS = ("double", "float", "decimal", "real")
 
 
@@ -38,13 +45,13 @@ class Span:
 
 @dataclass(eq=False)
 class Spans:
-    """Evaluates lifted expressions on spans; `aggregates[m]` is the span of agg m, `certain` evaluates key expressions."""
+    """Evaluates lifted expressions on spans: `aggregates(m)` gives agg m, `certain` evaluates expressions of keys."""
 
     aggregates: Callable[[int], Span]
-    certain: Callable[[exp.Expression], pa.Array]
+    certain: Callable[[exp.Expr], pa.Array]
     n: int
 
-    def number(self, tree: exp.Expression) -> Span:
+    def number(self, tree: exp.Expr) -> Span:
         """The span of a numeric expression; everything, where no rule is known."""
         if not agg_places(tree):
             return self._fixed(tree)
@@ -61,7 +68,7 @@ class Spans:
         """Any number, or NULL."""
         return Span(np.full(self.n, -np.inf), np.full(self.n, np.inf), np.ones(self.n, dtype=bool))
 
-    def truth(self, tree: exp.Expression) -> Bits:
+    def truth(self, tree: exp.Expr) -> Bits:
         """Which truth values a condition can have, per group."""
         if not agg_places(tree):
             return bits_of(self.certain(tree))
@@ -87,7 +94,7 @@ class Spans:
             return np.where(x.never, TRUE, np.where(x.null, TRUE | FALSE, FALSE)).astype(np.uint8)
         return np.full(self.n, ANY, dtype=np.uint8)
 
-    def _fixed(self, tree: exp.Expression) -> Span:
+    def _fixed(self, tree: exp.Expr) -> Span:
         values = numbers_of(self.certain(tree))
         if values is None:
             return self.anything()
@@ -117,17 +124,17 @@ def _combined(
 EVERY = (("lo", "lo"), ("lo", "hi"), ("hi", "lo"), ("hi", "hi"))
 
 
-def _add(spans: Spans, tree: exp.Expression) -> Span:
+def _add(spans: Spans, tree: exp.Expr) -> Span:
     a, b = spans.number(tree.this), spans.number(tree.expression)
     return _combined(a, b, np.add, (("lo", "lo"), ("hi", "hi")), a.whole and b.whole)
 
 
-def _sub(spans: Spans, tree: exp.Expression) -> Span:
+def _sub(spans: Spans, tree: exp.Expr) -> Span:
     a, b = spans.number(tree.this), spans.number(tree.expression)
     return _combined(a, b, np.subtract, (("lo", "hi"), ("hi", "lo")), a.whole and b.whole)
 
 
-def _mul(spans: Spans, tree: exp.Expression) -> Span:
+def _mul(spans: Spans, tree: exp.Expr) -> Span:
     a, b = spans.number(tree.this), spans.number(tree.expression)
 
     def times(x: Floats, y: Floats) -> Floats:
@@ -136,7 +143,7 @@ def _mul(spans: Spans, tree: exp.Expression) -> Span:
     return _combined(a, b, times, EVERY, a.whole and b.whole)
 
 
-def _div(spans: Spans, tree: exp.Expression) -> Span:
+def _div(spans: Spans, tree: exp.Expr) -> Span:
     """Division by 0 counts as NULL; a whole number that is not 0 is at least 1 away from it."""
     a, b = spans.number(tree.this), spans.number(tree.expression)
     zero = (b.lo <= 0) & (b.hi >= 0)
@@ -155,18 +162,18 @@ def _div(spans: Spans, tree: exp.Expression) -> Span:
     return found
 
 
-def _neg(spans: Spans, tree: exp.Expression) -> Span:
+def _neg(spans: Spans, tree: exp.Expr) -> Span:
     a = spans.number(tree.this)
     return Span(-a.hi, -a.lo, a.null, a.whole)
 
 
-def _abs(spans: Spans, tree: exp.Expression) -> Span:
+def _abs(spans: Spans, tree: exp.Expr) -> Span:
     a = spans.number(tree.this)
     low = np.where((a.lo <= 0) & (a.hi >= 0), 0.0, np.minimum(np.abs(a.lo), np.abs(a.hi)))
     return Span(np.where(a.never, np.nan, low), np.maximum(np.abs(a.lo), np.abs(a.hi)), a.null, a.whole)
 
 
-def _rising(spans: Spans, tree: exp.Expression) -> Span:
+def _rising(spans: Spans, tree: exp.Expr) -> Span:
     a = spans.number(tree.this)
     function = RISING[type(tree)]
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -174,14 +181,14 @@ def _rising(spans: Spans, tree: exp.Expression) -> Span:
         lo, hi = function(least), function(a.hi)
     exact = isinstance(tree, exp.Floor | exp.Ceil)
     lo, hi = (lo, hi) if exact else (_wider(lo, -np.inf), _wider(hi, np.inf))
-    return Span(lo, hi, a.null | (~exact & (a.lo < 0)), exact)
+    return Span(lo, hi, a.null if exact else a.null | (a.lo < 0), exact)
 
 
 def _wider(end: Floats, to: float) -> Floats:
     return np.nextafter(np.nextafter(end, to), to)
 
 
-def _round(spans: Spans, tree: exp.Expression) -> Span:
+def _round(spans: Spans, tree: exp.Expr) -> Span:
     a = spans.number(tree.this)
     places = tree.args.get("decimals")
     if places is not None and not (isinstance(places, exp.Literal) and places.this.isdigit()):
@@ -190,7 +197,7 @@ def _round(spans: Spans, tree: exp.Expression) -> Span:
     return Span(_wider(a.lo - half, -np.inf), _wider(a.hi + half, np.inf), a.null, places is None)
 
 
-def _cast(spans: Spans, tree: exp.Expression) -> Span:
+def _cast(spans: Spans, tree: exp.Expr) -> Span:
     a = spans.number(tree.this)
     name = tree.args["to"].sql(dialect="duckdb").lower()
     if name.startswith(("double", "float", "real")):
@@ -198,6 +205,11 @@ def _cast(spans: Spans, tree: exp.Expression) -> Span:
     if "int" in name:
         return Span(np.floor(a.lo), np.ceil(a.hi), a.null, True)
     return spans.anything()
+
+
+def _where(there: Bools, part: Span) -> Span:
+    """The part where it can be reached, nothing elsewhere."""
+    return Span(np.where(there, part.lo, np.nan), np.where(there, part.hi, np.nan), part.null, part.whole)
 
 
 def _hull(parts: Sequence[Span], null: Bools, n: int) -> Span:
@@ -209,17 +221,17 @@ def _hull(parts: Sequence[Span], null: Bools, n: int) -> Span:
     return Span(lo, hi, null, all(p.whole for p in parts))
 
 
-def _coalesce(spans: Spans, tree: exp.Expression) -> Span:
+def _coalesce(spans: Spans, tree: exp.Expr) -> Span:
     used: list[Span] = []
     open_still = np.ones(spans.n, dtype=bool)
     for one in (tree.this, *tree.expressions):
         part = spans.number(one)
-        used.append(Span(*(np.where(open_still, e, np.nan) for e in (part.lo, part.hi)), part.null, part.whole))
+        used.append(_where(open_still, part))
         open_still = open_still & part.null
     return _hull(used, open_still, spans.n)
 
 
-def _case(spans: Spans, tree: exp.Expression) -> Span:
+def _case(spans: Spans, tree: exp.Expr) -> Span:
     if tree.this is not None:
         return spans.anything()
     used: list[Span] = []
@@ -228,18 +240,18 @@ def _case(spans: Spans, tree: exp.Expression) -> Span:
         may = spans.truth(branch.this)
         taken = reached & ((may & TRUE) > 0)
         part = spans.number(branch.args["true"])
-        used.append(Span(*(np.where(taken, e, np.nan) for e in (part.lo, part.hi)), part.null, part.whole))
+        used.append(_where(taken, part))
         null |= taken & part.null
         reached &= may != TRUE
     default = tree.args.get("default")
     if default is None or isinstance(default, exp.Null):
         return _hull(used, null | reached, spans.n)
     part = spans.number(default)
-    used.append(Span(*(np.where(reached, e, np.nan) for e in (part.lo, part.hi)), part.null, part.whole))
+    used.append(_where(reached, part))
     return _hull(used, null | (reached & part.null), spans.n)
 
 
-def _most(spans: Spans, tree: exp.Expression) -> Span:
+def _most(spans: Spans, tree: exp.Expr) -> Span:
     """GREATEST and LEAST pass over NULLs."""
     parts = [spans.number(one) for one in (tree.this, *tree.expressions)]
     null = np.all([p.null for p in parts], axis=0)
@@ -250,7 +262,7 @@ def _most(spans: Spans, tree: exp.Expression) -> Span:
     return Span(outer.lo, np.min([p.hi for p in always], axis=0) if always else outer.hi, null, outer.whole)
 
 
-def _nullif(spans: Spans, tree: exp.Expression) -> Span:
+def _nullif(spans: Spans, tree: exp.Expr) -> Span:
     a = spans.number(tree.this)
     same = _compare("=", a, spans.number(tree.expression))
     never = same == TRUE
@@ -282,7 +294,7 @@ def _as_number(truth: Bits) -> Span:
     return Span(np.where(some, lo, np.nan), np.where(some, hi, np.nan), (truth & NULL) > 0, True)
 
 
-_RULES: dict[type[exp.Expression], Callable[[Spans, exp.Expression], Span]] = {
+_RULES: dict[type[exp.Expr], Callable[[Spans, exp.Expr], Span]] = {
     exp.Add: _add,
     exp.Sub: _sub,
     exp.Mul: _mul,
