@@ -167,3 +167,22 @@ def anatomized(rng: np.random.Generator, n_suppressed: int = 0, k: int = 2) -> A
     schema = Schema(tuple(Column(c, domains[c].kind, roles[c]) for c in domains))
     recipe = Recipe("anatomy", {}, made, title=None, license="CC-BY-4.0")
     return Anatomized("small", schema, domains, slots, slot_group, values, value_group, recipe, n_suppressed)
+
+
+def original_of(release: Generalized | Anatomized, rng: np.random.Generator) -> pa.Table:
+    """A table that the release allows: a leaf of every region or a matching of every group, names and ids beside."""
+    domains = release.domains
+    n = release.n_rows
+    if isinstance(release, Generalized):
+        codes = {
+            c: rng.integers(release.low[c][release.group], release.high[c][release.group] + 1) for c in release.low
+        } | {c: release.exact[c] for c in release.exact}
+    else:
+        slots, values = np.argsort(release.slot_group, kind="stable"), rng.permutation(len(release.value_group))
+        values = values[np.argsort(release.value_group[values], kind="stable")]
+        codes = {c: v[slots] for c, v in release.slots.items()} | {c: v[values] for c, v in release.values.items()}
+    free = {c: rng.integers(0, domains[c].size, release.n_suppressed) for c in codes}
+    order = rng.permutation(n)
+    columns = {c: domains[c].decode(np.concatenate([codes[c], free[c]])[order].astype(np.int32)) for c in codes}
+    names = pa.array([f"Person Nr. {i:05d}x{int(rng.integers(10**9)):09d}" for i in range(n)])
+    return pa.table({"name": names, **columns, "person": pa.array([f"u{i}" for i in range(n)])})

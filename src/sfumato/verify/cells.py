@@ -119,8 +119,7 @@ def read_cells(files: Mapping[str, bytes], package: Any) -> Cells:
 
 
 def _said(one: Mapping[str, Any]) -> Said:
-    keys = ("name", "kind", "role", "type", "published", "missing", "open_low", "open_high", "complete")
-    found = Said(*(one[key] for key in keys), one.get("domain") or {})
+    found = Said(**{**one, "domain": one.get("domain") or {}})
     flags = (found.missing, found.open_low, found.open_high, found.complete)
     known = found.published in ("range", "node", "set", "exact") and found.role in ("quasi", "sensitive", "plain")
     if not known or not all(isinstance(flag, bool) for flag in flags) or not isinstance(found.name, str):

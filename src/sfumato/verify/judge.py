@@ -59,8 +59,8 @@ def _judge_cells(cells: Cells, documents: dict[str, Any]) -> list[Finding]:
         findings.extend(check_promises(cells, promised, evidence_of_cells(cells), "rows as persons"))
     else:
         detail = (
-            f"{len(promised['guarantees'])} promises count persons by a column that is not published: they were checked "
-            "at publication and cannot be from the bytes alone. Give the original (raw=) to count again."
+            f"{len(promised['guarantees'])} promises count persons by a column that is not published: they were "
+            "checked at publication and cannot be from the bytes alone. Give the original (raw=) to count again."
         )
         findings.append(Finding("promises", True, detail))
     findings.extend(check_order(cells))

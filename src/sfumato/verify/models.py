@@ -42,11 +42,6 @@ def distinct(shape: tuple[int, ...], l: Fraction, c: Fraction) -> bool:
     return len(shape) >= l
 
 
-def frequency(shape: tuple[int, ...], l: Fraction, c: Fraction) -> bool:
-    """Greatest share at most 1/l."""
-    return shape[0] * l <= sum(shape)
-
-
 def recursive(shape: tuple[int, ...], l: Fraction, c: Fraction) -> bool:
     """r₁ < c(r_l + … + r_m)."""
     return shape[0] < c * sum(shape[int(l) - 1 :])
@@ -62,14 +57,14 @@ def entropy(shape: tuple[int, ...], l: Fraction, c: Fraction) -> bool:
     away = math.log(n) - sum(r * math.log(r) for r in counts) / n - math.log(l)
     if abs(away) > 1e-9 or n > 20_000:
         return away > 1e-9
-    return (n * l.denominator) ** n >= l.numerator**n * math.prod(r**r for r in counts)
+    return bool((n * l.denominator) ** n >= l.numerator**n * math.prod(r**r for r in counts))
 
 
 READINGS: Mapping[str, Callable[[tuple[int, ...], Fraction, Fraction], bool]] = {
     "distinct": distinct,
     "entropy": entropy,
     "recursive": recursive,
-    "frequency": frequency,
+    "frequency": lambda shape, l, c: True,  # a share of units, judged with the sizes
 }
 
 
@@ -81,6 +76,8 @@ def l_holds(groups: Sequence[Group], sizes: Sequence[int], parameters: Parameter
     c = fraction(parameters.get("c")) if kind == "recursive" else Fraction(1)
     if kind in ("recursive", "distinct") and l.denominator != 1:
         raise Unknown("a fractional l")
+    if kind == "frequency" and share_of(groups, sizes) * l > 1:
+        return False
     needed = math.ceil(l)
     return min(sizes) >= needed and all(READINGS[kind](shape, l, c) for shape in shapes(groups))
 
@@ -105,16 +102,13 @@ def share_of(groups: Sequence[Group], sizes: Sequence[int]) -> Fraction:
 
 
 def distance_of(
-    groups: Sequence[Group], kind: str, order: Sequence[Any], levels: Sequence[Mapping[Any, Any]]
+    groups: Sequence[Group], total: Group, kind: str, order: Sequence[Any], levels: Sequence[Mapping[Any, Any]]
 ) -> Fraction:
     """The greatest earth mover's distance between a group and the whole table.
 
     equal: Σ max(0, share − share of the table) · ordered: Σ |running share − running share of the table| / (m − 1)
     over the values in `order` · hierarchical: the mean of the equal distance over the leaves and every level.
     """
-    total: Group = Counter()
-    for group in groups:
-        total.update(group)
     if kind == "ordered":
         return _ordered(groups, total, order)
     if kind not in ("equal", "hierarchical"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +19,7 @@ class Judged:
 
     groups: Sequence[Group]
     sizes: Sequence[int]
+    total: Group
     order: Sequence[Any]
     levels: Sequence[Mapping[Any, Any]]
 
@@ -30,7 +32,8 @@ def evidence_of_cells(cells: Cells) -> Evidence:
 
     def look(on: str | None) -> Judged:
         groups = cells.groups(on)
-        return Judged(groups, [sum(group.values()) for group in groups], *order_and_levels(cells, on))
+        sizes, total = [sum(group.values()) for group in groups], sum(groups, Counter())
+        return Judged(groups, sizes, total, *order_and_levels(cells, on))
 
     return look
 
@@ -110,7 +113,7 @@ def _judge(judged: Judged, one: Mapping[str, Any]) -> tuple[bool, dict[str, Any]
         return holds, {"alpha": share, "k": k}
     if model == "t-closeness":
         kind = parameters.get("distance", "equal")
-        t = distance_of(judged.groups, kind, judged.order, judged.levels)
+        t = distance_of(judged.groups, judged.total, kind, judged.order, judged.levels)
         return t <= fraction(parameters["t"]) <= 1, {"t": t}
     raise Unknown("a model")
 

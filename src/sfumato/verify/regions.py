@@ -81,7 +81,7 @@ class Axis:
         """How a region must be written."""
         low, high = region
         if low == high:
-            return self.leaf(low, self._shown(low))
+            return self.leaf(low, self.value(low))
         if self.said.published == "node" and region in self.nodes:
             return self.nodes[region]
         if low == 0 and high == self.size - 1:
@@ -93,9 +93,9 @@ class Axis:
         rest = " or missing" if high == self.n_values else ""
         top = high - 1 if rest else high
         if low == top:
-            return self.leaf(low, self._shown(low)) + rest
-        left = "(.." if self.said.open_low and low == 0 else f"[{_text(self._shown(low))}"
-        right = "..)" if self.said.open_high and top == self.n_values - 1 else f"{_text(self._shown(top))}]"
+            return self.leaf(low, self.value(low)) + rest
+        left = "(.." if self.said.open_low and low == 0 else f"[{_text(self.value(low))}"
+        right = "..)" if self.said.open_high and top == self.n_values - 1 else f"{_text(self.value(top))}]"
         return f"{left}, {right}{rest}"
 
     @cached_property
@@ -115,7 +115,8 @@ class Axis:
     def _code_of(self) -> dict[str | None, int]:
         return {text: code for code, text in enumerate(self.leaves.texts)} if self.leaves else {}
 
-    def _shown(self, code: int) -> Any:
+    def value(self, code: int) -> Any:
+        """The value of a leaf: a number or date on a grid, its text when listed, None for the missing value."""
         if code == self.n_values:
             return None
         if self.grid is None:
