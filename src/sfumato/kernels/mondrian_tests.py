@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import boolean, float64, njit, types, uint8, uint16, uint64
+from numba import boolean, float64, njit, types, uint8, uint16, uint32, uint64
 from numba.extending import intrinsic
 
 from sfumato.kernels.mondrian_rows import FAST
 
+LONG_RUN = 32
 TEST = boolean(uint16[::1], float64[::1], float64[::1])
 """What a requirement's compiled test looks like: sorted codes of one group, parameters, table."""
 
@@ -25,14 +26,53 @@ def _call(typing: Any, address: Any, codes: Any, parameters: Any, table: Any) ->
 
 
 @njit(**FAST)
+def run_end(codes: Any, start: Any) -> Any:
+    """Where the run of equal codes that begins at `start` ends: doubling steps, then bisection."""
+    size, step, low = uint64(codes.size), uint64(1), start
+    while low + step < size and codes[low + step] == codes[start]:
+        low += step
+        step += step
+    high = min(low + step, size)
+    while low + uint64(1) < high:
+        middle = (low + high) >> uint64(1)
+        if codes[middle] == codes[start]:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@njit(**FAST)
+def part_runs(x: Any, limit: Any, source: Any, target: Any, n_left: Any) -> None:
+    """`part_codes` for long runs: counts and fills a vector at a time."""
+    left, right, start = uint64(0), n_left, uint64(0)
+    while start < uint64(x.size):
+        end, code = run_end(source, start), source[start]
+        run = x[start:end]
+        stay = uint32(0)
+        for i in range(uint64(run.size)):
+            stay = uint32(stay + uint32(run[i] <= limit))
+        target[left : left + uint64(stay)] = code
+        left += uint64(stay)
+        goes = end - start - uint64(stay)
+        target[right : right + goes] = code
+        right += goes
+        start = end
+
+
+@njit(**FAST)
 def part_codes(x: Any, limit: Any, source: Any, target: Any, n_left: Any) -> None:
     """Stable partition of sorted codes: both halves of `target` stay sorted."""
-    left, right = uint64(0), n_left
-    for i in range(uint64(x.size)):
-        stays = uint64(x[i] <= limit)
-        target[left if stays else right] = source[i]
-        left += stays
-        right += uint64(1) - stays
+    n = uint64(x.size)
+    n_codes = uint64(source[n - uint64(1)]) - uint64(source[0]) + uint64(1)
+    if n_codes * uint64(LONG_RUN) <= n:
+        part_runs(x, limit, source, target, n_left)
+        return
+    left = uint64(0)
+    for i in range(n):
+        goes = uint64(x[i] > limit)
+        target[left + goes * (n_left + i - left - left)] = source[i]
+        left += uint64(1) - goes
 
 
 @njit(**FAST)

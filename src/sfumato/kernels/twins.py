@@ -16,6 +16,8 @@ from numba import cfunc, njit
 SIGNATURE = "boolean(uint16[::1], float64[::1], float64[::1])"
 _HALF = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
+# Groups below this size are first judged by how many different codes they have.
+_SHORT = np.uint64(128)
 # Two primes below 2³¹: squares fit in 64 bits.
 _PRIMES = (np.uint64(2147483647), np.uint64(2147483629))
 
@@ -141,12 +143,24 @@ def _met_exactly(codes: Any, numerator: Any, denominator: Any) -> Any:
     return True
 
 
+@njit("boolean(uint16[::1], float64, float64[::1])", cache=True)
+def _surely_diverse(codes: Any, log_l: Any, table: Any) -> Any:
+    """So many different codes that even the most uneven counts, all but one of them 1, have entropy > log l."""
+    size, one = np.uint64(codes.size), np.uint64(1)
+    n_codes = one
+    for i in range(one, size):
+        n_codes += np.uint64(codes[i] != codes[i - one])
+    return table[size] - table[size - n_codes + one] - codes.size * log_l > 1e-9 * codes.size
+
+
 @cfunc(SIGNATURE, cache=True)
 def entropy(codes: Any, parameters: Any, table: Any) -> Any:
     """Entropy ≥ log l: n·log n − Σ c·log c ≥ n·log l, l = parameters[0] / parameters[1]; table[c] = c·log c."""
     if codes.size == 0:
         return False
     size, known = np.uint64(codes.size), np.uint64(table.size)
+    if size < min(known, _SHORT) and _surely_diverse(codes, parameters[2], table):
+        return True
     start, n_codes, total = np.uint64(0), 0, 0.0
     while start < size:
         end = _run_end(codes, start)
