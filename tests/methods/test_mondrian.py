@@ -109,7 +109,8 @@ def expected_groups(data: Dataset, method: Mondrian, requirements: list[Requirem
 
 @pytest.fixture(params=["levels", "kernel"])
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(mondrian, "WORTH_COMPILING", 0 if request.param == "kernel" else 10**9)
+    for limit in ("WORTH_LOADING", "WORTH_CALLING"):
+        monkeypatch.setattr(mondrian, limit, 0 if request.param == "kernel" else 10**9)
     return str(request.param)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 MOST_RANKS = 1 << 16
-# Below this many rows NumPy is done before compiled code is loaded.
-WORTH_COMPILING = 60_000
+# Below these many rows NumPy is done before compiled code is loaded, or called once it is.
+WORTH_LOADING, WORTH_CALLING = 300_000, 3_000
 
 
 @declared
@@ -185,8 +186,7 @@ class _Task:
             for name in self.dataset.schema.names("quasi")
         ]
         lanes = Lanes([one.codes for one in ranked], [one.cells for one in ranked], [one.n_cells for one in ranked])
-        compiled = self.dataset.n_rows >= WORTH_COMPILING and self.dataset.units is None
-        tests = self._tests() if compiled else None
+        tests = self._tests() if self.dataset.units is None and _worth_compiling(self.dataset.n_rows) else None
         if tests is not None:
             parted = part(lanes, rules, tests, order)
         else:
@@ -225,6 +225,11 @@ class _Task:
         for requirement in self.requirements:
             passed &= requirement.passes(evidence)
         return passed
+
+
+def _worth_compiling(n_rows: int) -> bool:
+    """Whether the kernel pays for itself; the groups are the same."""
+    return n_rows >= (WORTH_CALLING if "sfumato.kernels.mondrian_grow" in sys.modules else WORTH_LOADING)
 
 
 def _one_group(dataset: Dataset, columns: Sequence[str]) -> Groups:
