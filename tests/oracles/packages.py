@@ -115,7 +115,7 @@ def random_region(domain: Domain, rng: np.random.Generator) -> tuple[int, int]:
 
 def generalized(rng: np.random.Generator, n_suppressed: int = 0, k: int = 2) -> Generalized:
     """A random generalized release in secret order, with promises that its published cells meet."""
-    missing = bool(rng.random() < 0.4)
+    missing = bool(rng.random() < 0.6)
     domains = {
         "age": age(missing, bool(rng.random() < 0.5)),
         "city": city(missing),

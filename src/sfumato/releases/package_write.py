@@ -68,7 +68,9 @@ def write(release: Release, target: Path, report: bytes | None = None) -> None:
 
 def write_zip(directory: Path, target: Path) -> None:
     """A stored zip of a package directory: fixed order, times and modes, so equal packages give equal bytes."""
-    paths = sorted(one for one in directory.rglob("*") if one.is_file())
+    paths = sorted(
+        (one for one in directory.rglob("*") if one.is_file()), key=lambda one: one.relative_to(directory).as_posix()
+    )
     with open(target, "wb") as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             for path in paths:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 import zipfile
 from pathlib import Path
@@ -46,18 +47,13 @@ class Stored:
         except (zipfile.BadZipFile, OSError):
             raise SchemaError(f"{path.name} is neither a package directory nor a zip of one. Check the path.") from None
         with archive:
-            entries = archive.infolist()
-            for entry in entries:
+            for entry in archive.infolist():
                 if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
                     self.oddities.append("a zip entry that is not plainly stored")
-                    continue
-                if entry.date_time != EPOCH or entry.extra or entry.comment or entry.filename in self.files:
-                    self.oddities.append("a zip entry with a time, a comment, extra fields or a name used twice")
-                self.files[entry.filename] = self._bytes(archive, entry)
-            names = [entry.filename for entry in entries]
-            told = sum(76 + 2 * len(entry.filename.encode()) + entry.file_size for entry in entries) + 22
-            if names != sorted(names) or archive.comment or told != path.stat().st_size:
-                self.oddities.append("zip bytes that belong to no file, or files out of order")
+                else:
+                    self.files[entry.filename] = self._bytes(archive, entry)
+        if not self.oddities and path.read_bytes() != _zipped(self.files):
+            self.oddities.append("zip bytes, times, modes or an order that the files do not call for")
 
     def _bytes(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         try:
@@ -65,6 +61,17 @@ class Stored:
         except (zipfile.BadZipFile, OSError, ValueError):
             self.oddities.append("a zip entry whose own checksum is wrong")
             return b""
+
+
+def _zipped(files: dict[str, bytes]) -> bytes:
+    """The one stored zip that these files have."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.external_attr, entry.create_system = 0o100644 << 16, 3
+            archive.writestr(entry, files[name])
+    return sink.getvalue()
 
 
 def check_files(stored: Stored, form: str | None) -> list[Finding]:
