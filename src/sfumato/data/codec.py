@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -207,7 +207,7 @@ def _ranked(array: pa.Array) -> tuple[pa.Array, Codes]:
     return pa.array(distinct, plain.type).cast(array.type), codes
 
 
-def _ranks(numbers: NDArray[np.generic]) -> tuple[NDArray[np.generic], Codes]:
+def _ranks(numbers: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     """Distinct values in order and each one's rank; by counting where the span allows it, else by sorting."""
     if len(numbers) and numbers.dtype.kind == "i":
         low, span = int(numbers.min()), int(numbers.max()) - int(numbers.min()) + 1

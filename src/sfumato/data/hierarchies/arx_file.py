@@ -57,7 +57,7 @@ def hierarchy_file(path: str | Path) -> ArxFile:
     >>> hierarchy_file("city.csv").spec()
     {'file': 'city.csv'}
     """
-    return ArxFile(Path(path))
+    return ArxFile(path=Path(path))
 
 
 def _rows(path: Path, name: str) -> list[list[str]]:

@@ -65,7 +65,7 @@ def groups(tree: Mapping[str, Any]) -> Categories:
     """
     if not isinstance(tree, Mapping):
         raise ParameterError("groups: give a mapping from group to its values, as in groups({'north': ['a', 'b']}).")
-    return Categories({str(name): members for name, members in tree.items()})
+    return Categories(tree={str(name): members for name, members in tree.items()})
 
 
 def _paths(members: Any, above: list[str]) -> list[list[str]]:

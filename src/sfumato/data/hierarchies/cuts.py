@@ -66,7 +66,7 @@ class Cuts(Hierarchy):
 
     def place(self, source: Source) -> Placed:
         """Every grid step between the ends is a leaf; cells lie between the finest cut points."""
-        scale = scale_of(source, "cuts")
+        scale = scale_of(source, "cuts", declared=(*self.levels[0], self.low, self.high))
         name = source.name
         low = None if self.low is None else scale.whole(self.low, name, "low")
         high = None if self.high is None else scale.whole(self.high, name, "high")
@@ -103,4 +103,4 @@ def cuts(*points: Any, low: Any = None, high: Any = None) -> Cuts:
     if any(nested) and not all(nested):
         raise ParameterError("cuts: give either points, or one list of points per level, not both.")
     levels = tuple(tuple(level) for level in points) if any(nested) else (tuple(points),)
-    return Cuts(levels, low, high)
+    return Cuts(levels=levels, low=low, high=high)

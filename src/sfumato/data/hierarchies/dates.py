@@ -97,7 +97,7 @@ def dates(*levels: str, low: Any = None, high: Any = None) -> Dates:
     >>> dates("month", "year").spec()
     {'dates': ['month', 'year']}
     """
-    return Dates(levels, low, high)  # type: ignore[arg-type]
+    return Dates(units=levels, low=low, high=high)  # type: ignore[arg-type]
 
 
 def _days(day: datetime.date) -> Ints:

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from sfumato.data.codec import Codes, Domain, Level
 from sfumato.data.hierarchies.rule import Ints, Placed, Source, with_missing
-from sfumato.data.steps import BIGGEST, decimals_of, steps_of, values_of
+from sfumato.data.schema import Kind
+from sfumato.data.steps import BIGGEST, MOST_DECIMALS, decimals_of, steps_of, values_of
 from sfumato.errors import ParameterError, SchemaError
-
-if TYPE_CHECKING:
-    from sfumato.data.schema import Kind
 
 MOST_LEAVES = 2**22
 NOWHERE = -BIGGEST
+NUMBERS: tuple[Kind, ...] = ("integer", "decimal", "real")
 
 
 class Cells(Protocol):
@@ -79,8 +78,13 @@ class Scale:
         return int(steps)
 
 
-def scale_of(source: Source, what: str, kinds: Sequence[Kind] = ("integer", "decimal", "real")) -> Scale:
-    """The steps of a column of one of these kinds, or `ParameterError` with what to use instead."""
+def scale_of(
+    source: Source, what: str, kinds: Sequence[Kind] = NUMBERS, declared: Sequence[Fraction | None] = ()
+) -> Scale:
+    """The steps of a column of one of these kinds, or `ParameterError` with what to use instead.
+
+    Real numbers take as many decimals as they and the `declared` numbers are written with.
+    """
     raw = source.domain
     if raw.kind not in kinds:
         raise ParameterError(
@@ -95,9 +99,14 @@ def scale_of(source: Source, what: str, kinds: Sequence[Kind] = ("integer", "dec
                 f"Column {source.name!r} holds real numbers with more than 9 decimals, which single people out. "
                 "Round it before reading, or make it sensitive or plain."
             )
+        decimals = max([decimals, *(_written_decimals(number) for number in declared if number is not None)])
         return Scale("decimal", decimals, steps_of(raw.values, decimals)[0])
     decimals = raw.values.type.scale if raw.kind == "decimal" else 0
     return Scale(raw.kind, decimals, steps_of(raw.values, decimals)[0])
+
+
+def _written_decimals(number: Fraction) -> int:
+    return next((n for n in range(MOST_DECIMALS) if (number * 10**n).denominator == 1), MOST_DECIMALS)
 
 
 @dataclass(frozen=True)
@@ -142,12 +151,8 @@ def _automatic(source: Source, scale: Scale, cells: Cells, low: int | None, high
     last = int(cells.first(np.array([most]))[0]) if high is None else high
     if first < last:
         return first, last
-    # The tails overlap: one leaf that means "anything from the declared end on", on a boundary of the grid.
-    if low is not None:
-        return low, low
-    if high is not None:
-        return high, high
-    leaf = next((end for end in (last, first) if abs(end) < BIGGEST), cells.anchor)
+    # The tails overlap: one leaf that means "anything", or anything from the declared end on.
+    leaf = next(end for end in (low, high, cells.anchor) if end is not None)
     return leaf, leaf
 
 

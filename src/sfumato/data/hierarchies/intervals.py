@@ -38,7 +38,7 @@ class Intervals(Hierarchy):
 
     def place(self, source: Source) -> Placed:
         """Every grid step between the ends is a leaf; cells are the finest bands."""
-        scale = scale_of(source, "intervals")
+        scale = scale_of(source, "intervals", declared=(*self.widths, self.low, self.high))
         low = None if self.low is None else scale.whole(self.low, source.name, "low")
         high = None if self.high is None else scale.whole(self.high, source.name, "high")
         bands = [Bands(scale.whole(width, source.name, "the width"), low or 0) for width in self.widths]
@@ -65,4 +65,4 @@ def intervals(*widths: Fraction | float | str, low: Any = None, high: Any = None
     >>> intervals(5, 10, 20, low=0, high=100).spec()
     {'intervals': [5, 10, 20], 'low': 0, 'high': 100}
     """
-    return Intervals(widths, low, high)  # type: ignore[arg-type]
+    return Intervals(widths=widths, low=low, high=high)  # type: ignore[arg-type]

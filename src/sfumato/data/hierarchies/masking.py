@@ -89,7 +89,7 @@ class Masking(Hierarchy):
     def of(cls, value: Any, **rest: Any) -> Masking:
         """From {masking = "right"}."""
         only(rest, "masking")
-        return cls(value)
+        return cls(side=value)
 
 
 def masking(side: Literal["right", "left"] = "right") -> Masking:
@@ -98,7 +98,7 @@ def masking(side: Literal["right", "left"] = "right") -> Masking:
     >>> masking().spec()
     {'masking': 'right'}
     """
-    return Masking(side)
+    return Masking(side=side)
 
 
 def _digits(texts: pa.Array) -> int | None:

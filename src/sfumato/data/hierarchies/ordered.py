@@ -60,4 +60,4 @@ def ordered(values: Iterable[Any], *, sizes: Iterable[int] = ()) -> Ordered:
     >>> ordered(["low", "middle", "high"], sizes=[2]).spec()
     {'ordered': ['low', 'middle', 'high'], 'sizes': [2]}
     """
-    return Ordered(tuple(map(str, values)), tuple(sizes))
+    return Ordered(values=tuple(map(str, values)), sizes=tuple(sizes))
