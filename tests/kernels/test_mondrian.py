@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sfumato.kernels import twins
+from sfumato.kernels import mondrian_cuts, mondrian_grow, mondrian_rows, mondrian_tests, twins
 from sfumato.kernels.mondrian import Compiled, Lanes, Parted, Rules, part
 from sfumato.kernels.mondrian_levels import part_by_levels
 from tests.oracles import mondrian as oracle
@@ -153,3 +155,10 @@ def test_relaxed_splits_heavy_values() -> None:
     lanes = Lanes([heavy], [np.arange(3, dtype=np.int32)], [3])
     assert len(part_by_levels(lanes, Rules(10)).starts) - 1 == 1
     assert len(part_by_levels(lanes, Rules(10, relaxed=True)).starts) - 1 >= 2
+
+
+def test_no_stale_compiled_code_is_loaded() -> None:
+    """Numba looks only at the file of the function that it keeps."""
+    inlined = [mondrian_rows, mondrian_cuts, mondrian_tests]
+    stamp = sha256(b"".join(Path(module.__file__).read_bytes() for module in inlined)).hexdigest()[:12]
+    assert stamp == mondrian_grow.INLINED, f'set INLINED = "{stamp}" in mondrian_grow.py'

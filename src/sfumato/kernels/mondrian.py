@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 Lane = NDArray[np.uint16]
 Ints = NDArray[np.int64]
+Node = tuple[int, int, int]
+"""First row, number of rows, and which of the two buffers holds them."""
 PADDING = 4
 MOST_NODES = 72
 MOST_CODES = 1 << 16
 PARTS = 16
+WORTH_THREADS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +80,12 @@ def part(
     """
     if tests.columns:
         order = sorted_by(tests.columns[0], order)
-    work = _Work.of(lanes, rules, tests, order)
-    work.run(threads or os.cpu_count() or 1)
-    ids = work.ids[: lanes.n_rows]
+    grove = Grove.of(lanes, rules, tests, order)
+    grove.grow(threads or _threads(lanes.n_rows))
+    ids = grove.ids[: lanes.n_rows]
     rows = ids if order is None else order[ids]
-    first = np.flatnonzero(work.marks)
-    hulls = work.hulls[first // rules.least]
+    first = np.flatnonzero(grove.marks)
+    hulls = grove.hulls[first // rules.least]
     d = len(lanes.codes)
     width = hulls.shape[1] // 2
     starts = np.append(first, lanes.n_rows)
@@ -97,10 +100,15 @@ def sorted_by(codes: Lane, order: Ints | None) -> NDArray[Any]:
 
 
 @dataclass(eq=False)
-class _Work:
-    """The arrays of one run, in two copies where rows move back and forth."""
+class Grove:
+    """The arrays of one run: rows, row ids and sensitive codes in two copies, between which nodes move back and forth.
 
-    arrays: tuple[Any, ...]
+    A finished group marks its first row in `marks`, leaves its row ids in the first half of `ids` and its hull in
+    `hulls[first row // least]`: groups are at least that long, so no two share a place and threads never meet.
+    """
+
+    rows: Lane
+    sensitive: tuple[Any, ...]
     grid: tuple[Any, ...]
     rules: NDArray[np.uint64]
     tests: tuple[Any, ...]
@@ -112,7 +120,7 @@ class _Work:
     ends: Lane
 
     @classmethod
-    def of(cls, lanes: Lanes, rules: Rules, tests: Compiled, order: Ints | None) -> _Work:
+    def of(cls, lanes: Lanes, rules: Rules, tests: Compiled, order: Ints | None) -> Grove:
         """Pack rows, row ids and sensitive codes."""
         n, d = lanes.n_rows, len(lanes.codes)
         width = -(-d // PADDING) * PADDING
@@ -131,7 +139,8 @@ class _Work:
         scale[:d] = np.maximum(np.asarray(lanes.n_cells) - 1, 1)
         cells = np.concatenate([*lanes.cells, np.zeros(1, np.int32)]).astype(np.int32)
         return cls(
-            arrays=(rows.reshape(-1), ids, _sensitive(tests, order, n)),
+            rows=rows.reshape(-1),
+            sensitive=_sensitive(tests, order, n),
             grid=(cells, padded.astype(np.uint64), scale),
             rules=np.array([rules.least, rules.median, rules.relaxed, 0], dtype=np.uint64),
             tests=_calls(tests),
@@ -143,7 +152,7 @@ class _Work:
             ends=ends,
         )
 
-    def split(self, node: tuple[int, int, int], ends: Lane, once: bool) -> list[tuple[tuple[int, int, int], Lane]]:
+    def split(self, node: Node, ends: Lane, once: bool) -> list[tuple[Node, Lane]]:
         """Split one node, or all that comes of it; returns the nodes left to split."""
         from sfumato.kernels.mondrian_cuts import MOST_PADDED
         from sfumato.kernels.mondrian_grow import grow
@@ -155,18 +164,19 @@ class _Work:
         rules[3] = once
         counters = np.empty(MOST_CODES, dtype=np.uint32)
         scratch = (self.lane, np.empty(MOST_PADDED, dtype=np.uint16), counters, np.empty(len(self.shape)))
+        asked = (self.grid, rules, self.tests)
         made = (self.hulls, self.marks, self.shape)
-        top = grow(*self.arrays[:2], scratch, self.arrays[2], nodes, stack, self.grid, rules, self.tests, *made)
+        top = grow(self.rows, self.ids, scratch, self.sensitive, nodes, stack, *asked, *made)
         return [((int(a), int(b), int(c)), stack[i]) for i, (a, b, c) in enumerate(nodes[:top].tolist())]
 
-    def run(self, threads: int) -> None:
+    def grow(self, threads: int) -> None:
         """Split the root and every large node once, small nodes to the end; the largest that wait go first."""
         n = len(self.marks)
         if threads == 1:
             self.split((0, n, 0), self.ends, once=False)
             return
-        waiting: list[tuple[tuple[int, int, int], Lane]] = [((0, n, 0), self.ends)]
-        running: set[Future[list[tuple[tuple[int, int, int], Lane]]]] = set()
+        waiting: list[tuple[Node, Lane]] = [((0, n, 0), self.ends)]
+        running: set[Future[list[tuple[Node, Lane]]]] = set()
         with ThreadPoolExecutor(threads) as pool:
             while waiting or running:
                 waiting.sort(key=lambda entry: entry[0][1])
@@ -176,6 +186,13 @@ class _Work:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     waiting.extend(future.result())
+
+
+def _threads(n_rows: int) -> int:
+    """As many as may run, one for a table that is done before they have started."""
+    if n_rows < WORTH_THREADS:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _sensitive(tests: Compiled, order: Ints | None, n: int) -> tuple[Any, ...]:
