@@ -1,5 +1,5 @@
-"""The Mondrian kernel. Goals: k=10 on 1M × 8 within 1.5 × C (0.082 s CPU on the machine where C was measured), 10M × 8 on
-two threads ≥ 6 Mrows/s, entropy-l ≤ 1.6 × its own k-only. The in-repo yardstick is one NumPy stable partition pass of
+"""The Mondrian kernel. Goals: k=10 on 1M × 8 within 1.5 × C (0.082 s CPU on the machine that C ran on), 10M × 8 on two
+threads ≥ 6 Mrows/s, entropy-l ≤ 1.6 × its own k-only. The in-repo yardstick is one NumPy stable partition pass of
 all rows per level. CPU and wall are the least of several runs; the machine may be shared, so read the ratios.
 """
 
