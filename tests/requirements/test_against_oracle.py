@@ -137,7 +137,9 @@ def test_what_is_achieved_would_also_be_met(rows: list[Row], requirement: Requir
     assert again.holds(evidence).holds
     if achieved.get("l") == requirement.parameters().get("l") or "c" not in achieved:
         assert again.holds(evidence).achieved == pytest.approx(achieved, rel=1e-9)
-    if requirement.holds(evidence).holds:
+    # A threshold like 2/3 is no float: what is achieved is then rounded past it.
+    written = not any("/" in str(value) for value in requirement.parameters().values())
+    if written and requirement.holds(evidence).holds:
         assert again.implies(requirement)
 
 
