@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sfumato.data.codec import Codes, Domain
 from sfumato.outcomes import RowMap
 from sfumato.worlds.alternatives_outcomes import AlternativesOutcomes, Classes
+from sfumato.worlds.containment import Demand, Options, contains
+from sfumato.worlds.placing import Boxes
 from sfumato.worlds.regions import Regions, atoms_of, regions
 from sfumato.worlds.shares import Ends, share_of
 
@@ -86,6 +88,14 @@ class Alternatives:
 
     def contains(self, codes: Mapping[str, Codes]) -> bool:
         """Can the rows be dealt out to the row types?"""
-        from sfumato.worlds.containment import contains
+        return contains(self.demands(), self.columns, codes)
 
-        return contains((self,), codes)
+    def demands(self) -> tuple[Demand, ...]:
+        """What `contains` must serve: every type its rows."""
+        return (self,)
+
+    def options(self, rows: Mapping[str, Codes]) -> Options:
+        """The types whose region holds each row."""
+        points, low, high = ([part[c] for c in self.columns] for part in (rows, self.low, self.high))
+        row, kind = Boxes(points, low, high, [c in self.unknown for c in self.columns]).pairs()
+        return Options(row, kind[:, None], np.asarray(self.weight, dtype=np.int64))

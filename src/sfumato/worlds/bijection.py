@@ -14,7 +14,9 @@ from sfumato.data.codec import Codes, Domain
 from sfumato.errors import SchemaError
 from sfumato.outcomes import RowMap
 from sfumato.worlds.bijection_outcomes import BijectionOutcomes
+from sfumato.worlds.containment import Demand, Options, contains
 from sfumato.worlds.group_types import Grouped, entries_of
+from sfumato.worlds.placing import groups_of_rows, seats
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
@@ -87,6 +89,17 @@ class Bijection:
 
     def contains(self, codes: Mapping[str, Codes]) -> bool:
         """Can the rows be dealt out to the groups so that each gets its slots and its values?"""
-        from sfumato.worlds.containment import contains
+        return contains(self.demands(), self.columns, codes)
 
-        return contains((self,), codes)
+    def demands(self) -> tuple[Demand, ...]:
+        """What `contains` must serve: every group its slots and its values."""
+        return (self,)
+
+    def options(self, rows: Mapping[str, Codes]) -> Options:
+        """The groups where a row's slot and value both occur."""
+        _, group = np.unique(np.concatenate([self.slot_group, self.value_group]), return_inverse=True)
+        slots = seats(group[: self.n_rows], self.slots, rows)
+        values = seats(group[self.n_rows :], self.values, rows)
+        row, slot, value = groups_of_rows(slots, values)
+        needs = np.stack([slot, len(slots[0]) + value], axis=1)
+        return Options(row, needs, np.concatenate([slots[2], values[2]]))

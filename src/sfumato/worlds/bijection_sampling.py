@@ -109,7 +109,7 @@ def _add_draws(plan: Plan, counts: Floats, generator: np.random.Generator) -> No
         return
     groups = generator.multinomial(plan.times, plan.law, size=(len(counts), len(plan.times)))
     n = groups @ np.arange(plan.law.shape[1]) + plan.least * plan.times
-    np.add.at(counts, (slice(None), plan.drawn), n)
+    np.add.at(counts.T, plan.drawn, n.T)
 
 
 def _add_matchings(one: Matched, counts: Floats, generator: np.random.Generator) -> None:

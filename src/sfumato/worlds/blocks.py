@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,15 +12,13 @@ from numpy.typing import NDArray
 from sfumato.data.codec import Codes, Domain
 from sfumato.outcomes import Extreme, RowMap, Sampled, Sense
 from sfumato.worlds.caps import Steps, joined
+from sfumato.worlds.containment import Dealt, Demand, contains
 from sfumato.worlds.part import Part
 from sfumato.worlds.sums import outward_total
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
-    from sfumato.worlds.alternatives import Alternatives
-    from sfumato.worlds.bijection import Bijection
-
-    Block = Alternatives | Bijection | "Blocks"
+    from sfumato.contracts import Worlds
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +27,7 @@ Floats = NDArray[np.float64]
 class Blocks:
     """Every world is one world of each part, put together; rows may belong to any part."""
 
-    parts: tuple[Block, ...]
+    parts: tuple[Worlds, ...]
 
     @property
     def basis(self) -> str:
@@ -58,8 +55,10 @@ class Blocks:
 
     def outcomes(self, rows: RowMap) -> BlocksOutcomes:
         """Answerable facts of a row map over all parts."""
-        found: list[Part] = [part.outcomes(rows) for part in self.parts]
-        return BlocksOutcomes(rows.n_keys, tuple(one.widened(rows.n_keys) for one in found))
+        found = [part.outcomes(rows) for part in self.parts]
+        known = [one for one in found if isinstance(one, Part)]
+        assert len(known) == len(found), "every primitive's outcomes are a Part"
+        return BlocksOutcomes(rows.n_keys, tuple(one.widened(rows.n_keys) for one in known))
 
     def sample(self, chance: Chance) -> Mapping[str, Codes]:
         """One world; rows in random order."""
@@ -69,17 +68,13 @@ class Blocks:
 
     def contains(self, codes: Mapping[str, Codes]) -> bool:
         """Can the rows be dealt out to the parts?"""
-        from sfumato.worlds.containment import contains
+        return contains(self.demands(), self.columns, codes)
 
-        return contains(self.primitives, codes)
-
-    @cached_property
-    def primitives(self) -> tuple[Alternatives | Bijection, ...]:
-        """The parts, with blocks of blocks taken apart."""
-        found: list[Alternatives | Bijection] = []
-        for part in self.parts:
-            found.extend(part.primitives if isinstance(part, Blocks) else (part,))
-        return tuple(found)
+    def demands(self) -> tuple[Demand, ...]:
+        """What the parts ask of the rows of a world."""
+        dealt = [part for part in self.parts if isinstance(part, Dealt)]
+        assert len(dealt) == len(self.parts), "every primitive says what it asks of rows"
+        return tuple(demand for part in dealt for demand in part.demands())
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,8 @@ class Cells:
         """Is every crossing of those rows and columns an entry?"""
         n_rows = np.bincount(self.row_cell, minlength=self.n_cells)
         n_columns = np.bincount(self.column_cell, minlength=self.n_cells)
-        return np.bincount(self.cell, minlength=self.n_cells) == n_rows * n_columns
+        found: Bools = np.bincount(self.cell, minlength=self.n_cells) == n_rows * n_columns
+        return found
 
     @cached_property
     def ways(self) -> Floats:
@@ -100,7 +101,9 @@ def cells_of(entries: Entries, chosen: Ints, n_keys: int) -> Cells:
 
 def changes(labels: Ints) -> Bools:
     """True where a sorted label differs from the one before."""
-    return np.asarray(np.append(True, labels[1:] != labels[:-1])[: len(labels)], dtype=np.bool_)
+    found = np.ones(len(labels), dtype=np.bool_)
+    found[1:] = labels[1:] != labels[:-1]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
