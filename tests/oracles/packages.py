@@ -109,6 +109,8 @@ def random_region(domain: Domain, rng: np.random.Generator) -> tuple[int, int]:
     a, b = sorted(rng.integers(0, domain.size, 2).tolist())
     if rng.random() < 0.5:
         b = a
+    if domain.missing and rng.random() < 0.25:
+        b = domain.size - 1
     low, high = domain.cover(np.array([a], np.int32), np.array([b], np.int32))
     return int(low[0]), int(high[0])
 

@@ -115,6 +115,9 @@ class Truth:
     """For each output, the law of its value over worlds where it is not NULL (unnormalised)."""
 
 
+_SEEN: dict[tuple[str, ...], list[Row]] = {}
+
+
 class Oracle:
     """One tiny release and all of its worlds in DuckDB."""
 
@@ -140,16 +143,16 @@ class Oracle:
         found = []
         for _, world in self.tiny.worlds:
             self.connection.register("data", self._table(world))
-            found.append(self.connection.sql(shape.sql(plain=plain)).fetchall())
+            found.append(self.connection.execute(shape.sql(plain=plain)).fetchall())
         return found
 
     def _stacked(self, shape: Shape, plain: bool) -> list[list[Row]]:
         found: list[list[Row]] = [[] for _ in self.tiny.worlds]
-        for w, *row in self.connection.sql(shape.sql("stacked", world=True, plain=plain)).fetchall():
+        for w, *row in self.connection.execute(shape.sql("stacked", world=True, plain=plain)).fetchall():
             found[w].append(tuple(row))
         if not shape.keys:
-            nothing = self.connection.sql(shape.sql("empty", plain=plain)).fetchall()
-            seen = {w for (w,) in self.connection.sql(
+            nothing = self._on_empty(shape.sql("empty", plain=plain))
+            seen = {w for (w,) in self.connection.execute(
                 "SELECT DISTINCT w FROM stacked" + (f" WHERE {shape.where}" if shape.where else "")
             ).fetchall()}  # fmt: skip
             for w, rows in enumerate(found):
@@ -160,7 +163,14 @@ class Oracle:
     def on_no_rows(self, shape: Shape) -> Row:
         """The outputs over an empty group: COUNT 0, everything else NULL."""
         bare = Shape(shape.outputs)
-        return self.connection.sql(bare.sql("empty", plain=True)).fetchall()[0]
+        return self._on_empty(bare.sql("empty", plain=True))[0]
+
+    def _on_empty(self, text: str) -> list[Row]:
+        """Results on no rows do not depend on the release."""
+        place = (text, *self.tiny.columns)
+        if place not in _SEEN:
+            _SEEN[place] = self.connection.execute(text).fetchall()
+        return _SEEN[place]
 
     def truths(self, shape: Shape) -> dict[Row, Truth]:
         """Per answer row (its key values) what all worlds together say."""

@@ -15,7 +15,7 @@ from sfumato.releases.package import write, write_zip
 from sfumato.releases.package_write import files_of
 from sfumato.verify import verify
 
-SEEDS = range(24)
+SEEDS = range(20)
 
 
 def test_planted_violations_are_caught(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_links_and_folders_do_not_belong(tmp_path: Path) -> None:
 def test_findings_never_hold_cells(tmp_path: Path) -> None:
     from tests.oracles.packages import CITIES, DISEASES
 
-    for seed in range(6):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         files = files_of((generalized if seed % 2 else anatomized)(rng))
         for name in KINDS:

@@ -68,7 +68,9 @@ def codes_of_ends(name: str, domain: Domain, columns: Mapping[str, pa.Array]) ->
         high = high if domain.open_high else np.where(_gone(hi), -1, high)
         if domain.missing:
             state = pc.index_in(columns[f"{name}__null"], pa.array(NULL_STATES)).fill_null(-1).to_numpy()
-            high = np.where(state > 0, domain.n_values, high)
+            # The missing value comes after the last leaf, so a run that holds it holds that leaf too.
+            high = np.where((state == 2) | ((state == 1) & (high == domain.n_values - 1)), domain.n_values, high)
+            high = np.where((state == 1) & (high != domain.n_values), -1, high)
             low = np.where(state == 2, domain.n_values, low)
     if len(low) and (low.min() < 0 or (high < low).any() or high.max() >= domain.size):
         raise SchemaError(f"Column {name!r}: the ends of some regions are not on its domain. Verify the package.")

@@ -64,7 +64,8 @@ class Axis:
             ends[1] is not None and high == top and self.said.open_high
         )
         on_cells = self.starts is None or (low in self.starts and (high + 1 in self.starts or high == top))
-        if hidden or not on_cells:
+        # The missing value comes after the last leaf, so a run that holds it holds that leaf too.
+        if hidden or not on_cells or (state == 1 and high != top):
             return None, None
         return low, self.n_values if state == 1 else high
 
