@@ -31,6 +31,9 @@ def pages() -> dict[str, str]:
     }
 
 
+# A docstring line at least this long goes on in the next one; a shorter one ends where it ends.
+WRAPPED = 88
+
 _REQUIREMENTS = (
     "A requirement says what must hold in every published group. In Python they combine with `&`; on the command line "
     "`--require` is repeated; in `sfumato.toml` they are the list `require`."
@@ -102,7 +105,8 @@ def _prose(thing: Any) -> str:
     """A docstring as Markdown: its words, then its example as a block."""
     words, _, example = inspect.cleandoc(thing.__doc__ or "").partition(">>>")
     block = f"\n\n```pycon\n>>>{example}\n```" if example else ""
-    return words.strip().replace("\n", "  \n") + block
+    lines = [line + ("  " if len(line) < WRAPPED else "") for line in words.strip().splitlines()]
+    return "\n".join(lines) + block
 
 
 def _parameters(kind: type[Any]) -> str:
@@ -120,7 +124,7 @@ def _type(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
     if "anyOf" in schema:
-        return " or ".join(_type(one) for one in schema["anyOf"])
+        return " or ".join(_type(one) for one in schema["anyOf"] if one.get("format") != "fraction")
     ranges = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
     limits = ", ".join(f"{sign} {schema[key]}" for key, sign in ranges.items() if key in schema)
     kind = {"null": "nothing", "string": "text"}.get(schema.get("type", ""), schema.get("type", "number"))

@@ -108,6 +108,14 @@ def test_permuted_columns_are_called_so() -> None:
     assert found == {"age": "exact", "town": "exact", "pay": "permuted"}
 
 
+def test_a_permuted_release_does_not_claim_that_rows_cannot_be_found() -> None:
+    claim, caveat = b"persons that fit equally well", b"is not hidden"
+    assert claim in public_report(generalized())
+    assert claim not in public_report(anatomized())
+    assert caveat in public_report(anatomized())
+    assert b"Presence." in public_report(anatomized())
+
+
 def test_a_release_for_science_says_so() -> None:
     marked = replace(generalized(), recipe=replace(generalized().recipe, reproducible=True))
     assert b"Not for publication" in public_report(marked)

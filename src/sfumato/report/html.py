@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from sfumato.report.facts import Facts, facts_of
 from sfumato.report.picture import bar_chart, share_bar, size_bars
-from sfumato.report.wording import FORMS, NOT_PROMISED, figures, number, words_of
+from sfumato.report.wording import FORMS, figures, not_promised, number, words_of
 
 if TYPE_CHECKING:
     from sfumato.contracts import Promise, Release
@@ -39,8 +39,8 @@ def public_report(release: Release) -> bytes:
         recipe=release.recipe,
         facts=facts,
         form=FORMS.get(release.form, release.form),
-        promises=[_promise(promise) for promise in release.recipe.promises],
-        not_promised=NOT_PROMISED,
+        promises=[_promise(promise, release.form) for promise in release.recipe.promises],
+        not_promised=not_promised(release.form),
         sizes=Markup(bar_chart(size_bars(facts.sizes), "Number of groups by their size")),
         columns=[_column(column) for column in facts.columns],
         example=_example(facts),
@@ -50,8 +50,8 @@ def public_report(release: Release) -> bytes:
     return text.encode("utf8")
 
 
-def _promise(promise: Promise) -> dict[str, Any]:
-    words = words_of(promise.model)
+def _promise(promise: Promise, form: str) -> dict[str, Any]:
+    words = words_of(promise.model, form)
     parameters = {name: value for name, value in promise.parameters.items() if value is not None}
     return {
         "model": promise.model,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.report.wording import number
 
-WIDTH, HEIGHT, FOOT, TOP = 640, 190, 26, 22
+WIDTH, HEIGHT, FOOT, TOP, WIDEST = 640, 190, 26, 22, 80
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def bar_chart(bars: Sequence[Bar], title: str) -> str:
     if not bars:
         return ""
     most = max(bar.value for bar in bars) or 1
-    slot = WIDTH / len(bars)
+    slot = min(WIDTH / len(bars), WIDEST)
     every = max(1, -(-max(len(bar.label) for bar in bars) * 8 // int(slot)))
     parts = [_opening(title)]
     for i, bar in enumerate(bars):

@@ -36,6 +36,17 @@ WORDS: Mapping[str, Words] = {
         "Values below that share can still be likely guesses.",
     ),
 }
+# Where quasi-identifiers are published as they are, a person's row can be found; only the sensitive values are hidden.
+IN_FORM: Mapping[tuple[str, str], Words] = {
+    ("anatomized", "k-anonymity"): Words(
+        "Whoever knows a person's quasi-identifiers may find the row, but at least k sensitive entries may belong to it.",
+        "That the person is in the table is not hidden, and k entries may all be the same.",
+    ),
+    ("anatomized", "alpha-k"): Words(
+        "At least k sensitive entries may belong to a row, and no value is more than the share alpha of them.",
+        "That a person is in the table is not hidden, and values below that share can still be likely guesses.",
+    ),
+}
 OTHER = Words("See its documentation for what it promises.", "See its documentation for what it does not.")
 
 NOT_PROMISED = (
@@ -44,6 +55,11 @@ NOT_PROMISED = (
     "somebody might also know.",
     "Other releases of the same people. Two releases that are safe one by one can tell more together.",
     "A legal verdict. Whether this may be shared is a question of law and context, not of arithmetic alone.",
+)
+
+PRESENCE = (
+    "Presence. Quasi-identifiers are published as they are, so whoever knows a person's can see whether a row of this "
+    "table fits."
 )
 
 FORMS: Mapping[str, str] = {
@@ -60,9 +76,14 @@ ROLES: Mapping[str | None, str] = {
 }
 
 
-def words_of(model: str) -> Words:
-    """The words for a model, neutral ones for a model without any."""
-    return WORDS.get(model, OTHER)
+def words_of(model: str, form: str = "") -> Words:
+    """The words for a model in a form of release, neutral ones for a model without any."""
+    return IN_FORM.get((form, model)) or WORDS.get(model, OTHER)
+
+
+def not_promised(form: str) -> tuple[str, ...]:
+    """What no promise of a release in this form covers."""
+    return (PRESENCE, *NOT_PROMISED) if form == "anatomized" else NOT_PROMISED
 
 
 def figures(values: Mapping[str, Any]) -> str:
