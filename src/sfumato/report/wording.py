@@ -24,7 +24,8 @@ WORDS: Mapping[str, Words] = {
         "It says nothing about what those persons share: if all of them have the same sensitive value, it is known.",
     ),
     "l-diversity": Words(
-        "In every group the sensitive column is well mixed: no single value can be read off for a person.",
+        "In every group the sensitive column has at least l values that count, in the reading named above: no value is "
+        "certain for a person.",
         "Values may differ and still mean nearly the same; what is rare in the whole table may be common in a group.",
     ),
     "t-closeness": Words(
@@ -39,7 +40,7 @@ WORDS: Mapping[str, Words] = {
 # Where quasi-identifiers are published as they are, a person's row can be found; only the sensitive values are hidden.
 IN_FORM: Mapping[tuple[str, str], Words] = {
     ("anatomized", "k-anonymity"): Words(
-        "Whoever knows a person's quasi-identifiers may find the row, but at least k sensitive entries may belong to it.",
+        "Whoever knows a person's quasi-identifiers may find the row, but k or more sensitive entries may belong to it.",
         "That the person is in the table is not hidden, and k entries may all be the same.",
     ),
     ("anatomized", "alpha-k"): Words(
