@@ -44,8 +44,8 @@ def _from_path(path: Path) -> pa.Table:
         import duckdb
 
         with duckdb.connect() as connection:
-            found = connection.execute("FROM read_csv(?, all_varchar = true, header = true)", [str(path)])
-            return pa.table(found.to_arrow_table())
+            query = "FROM read_csv(?, all_varchar = true, header = true)"
+            return pa.table(connection.sql(query, params=[str(path)]).to_arrow_table())
     except (pa.ArrowException, OSError, duckdb_error()) as error:
         raise SchemaError(f"{path.name} cannot be read as a table ({type(error).__name__}). Pass it as one.") from None
 
