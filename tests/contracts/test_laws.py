@@ -56,7 +56,7 @@ def test_the_original_and_every_sampled_world_is_a_world(
     release = release_of(table, method, requirement, quasi)
     worlds = release.worlds()
     assert worlds.n_rows == table.num_rows
-    assert worlds.contains(codes_on(people(table, quasi), release.domains))
+    assert worlds.contains(codes_on(people(table, quasi), worlds.domains))
     chance = Seeded(5)
     for _ in range(3):
         assert worlds.contains(worlds.sample(chance))
@@ -87,7 +87,7 @@ def test_loading_a_saved_release_gives_it_back(
     found = made.save(folder / "people", allow_seeded=True)
     assert found.holds
     loaded = sf.open(folder / "people")
-    assert loaded.worlds().contains(codes_on(people(table, quasi), loaded.release.domains))
+    assert loaded.worlds().contains(codes_on(people(table, quasi), loaded.worlds().domains))
     for question in QUESTIONS:
         ours, theirs = made.sql(question, seed=3).rows(), loaded.sql(question, seed=3).rows()
         assert [list(row) for row in ours] == [list(row) for row in theirs]
