@@ -5,7 +5,9 @@ A release is what we publish, together with the set of original tables it could 
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -55,6 +57,17 @@ def __getattr__(word: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(["__version__", *_places()])
+
+
+class _Face(ModuleType):
+    """Importing the room `verify` must not hide the word `verify`: words stay words."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _WORDS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Face
 
 
 if TYPE_CHECKING:

@@ -207,11 +207,25 @@ class Release(ABC):
 class Worlds(Protocol):
     """The originals a release allows, as independent blocks of primitives."""
 
-    basis: str
-    """possible | uniform prior | learned prior | noise"""
-    columns: tuple[str, ...]
-    domains: Mapping[str, Domain]
-    n_rows: int
+    @property
+    def basis(self) -> str:
+        """possible | uniform prior | learned prior | noise."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of every world, in order."""
+        ...
+
+    @property
+    def domains(self) -> Mapping[str, Domain]:
+        """What the cells of each column may hold."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of every world."""
+        ...
 
     def certain(self, column: str) -> bool:
         """True when the column has one possible value in every row and no bijection moves it."""

@@ -111,7 +111,10 @@ class Outcomes(Protocol):
     Every array is over all keys, shape (K,); K = n_keys. Facts are exact unless the return type allows None.
     """
 
-    n_keys: int
+    @property
+    def n_keys(self) -> int:
+        """K, the number of keys."""
+        ...
 
     def moments(self, weights: Sequence[tuple[int, bool]]) -> tuple[Floats, Floats]:
         """Mean (M, K) and, within each key, covariance (M, M, K) of M additive facts (j, summed?).

@@ -152,7 +152,7 @@ def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys; sys.argv = ['sfumato', '--help']\n"
         f"import atexit; atexit.register(lambda: print('LOADED', [m for m in {HEAVY!r} if m in sys.modules]))\n"
-        "from sfumato.cli import run; run()"
+        "from sfumato.cli.application import run; run()"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "LOADED []" in found.stdout, found.stdout + found.stderr

@@ -87,7 +87,7 @@ def test_register_and_files_agree() -> None:
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
-    code = "from sfumato.cli import run; run()"
+    code = "from sfumato.cli.application import run; run()"
     command = f'{sys.executable} -c "{code}" schema project | head -c 1; echo "${{PIPESTATUS[0]}}"'
     found = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in found.stderr
@@ -108,7 +108,7 @@ def test_completion_scripts(shell: str, capsys) -> None:
 
 def test_completion_completes_verbs() -> None:
     found = subprocess.run(
-        [sys.executable, "-c", "from sfumato.cli import run; run()"],
+        [sys.executable, "-c", "from sfumato.cli.application import run; run()"],
         env={"_SFUMATO_COMPLETE": "complete_bash", "COMP_WORDS": "sfumato pro", "COMP_CWORD": "1"},
         capture_output=True,
         text=True,

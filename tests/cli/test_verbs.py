@@ -191,7 +191,7 @@ def test_sql_comes_from_standard_input(package: str, capsys, monkeypatch) -> Non
 def test_data_comes_from_standard_input_and_a_package_goes_to_standard_output(here: Path, capfdbinary) -> None:
     import subprocess
 
-    code = "from sfumato.cli import run; run()"
+    code = "from sfumato.cli.application import run; run()"
     arguments = ["publish", "-", "-o", "-", "--name", "people", *ROLES, *NEED]
     found = subprocess.run(
         [sys.executable, "-c", code, *arguments], input=DATA.encode(), capture_output=True, check=True

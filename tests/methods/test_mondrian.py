@@ -19,6 +19,7 @@ from sfumato.data.dataset import Dataset, from_arrow
 from sfumato.data.evidence import Groups, group_evidence
 from sfumato.declared import declared
 from sfumato.errors import Incompatible, Infeasible
+from sfumato.methods.feasibility import whole_table
 from sfumato.methods.tables import mondrian
 from sfumato.methods.tables.mondrian import Mondrian, Ranked
 from sfumato.releases.generalized import Generalized
@@ -219,9 +220,17 @@ def test_infeasible_names_the_nearest() -> None:
     with pytest.raises(Infeasible, match="k-anonymity") as refusal:
         Mondrian().publish(data, [KAnonymity(31)], Seeded(0))
     assert refusal.value.nearest == {"k": 30}
-    empty = replace(data, codes={name: codes[:0] for name, codes in data.codes.items()}, n_rows=0)
-    with pytest.raises(Infeasible):
-        Mondrian().publish(empty, [KAnonymity(1)], Seeded(0))
+
+
+def test_requirements_that_merging_breaks_may_hold_after_cuts(path: str) -> None:
+    data = people(0, 122, 3)
+    assert not OddSizes().holds(whole := whole_table(data, [OddSizes()])).holds
+    assert whole.sizes[0] == 122
+    release = Mondrian().publish(data, [OddSizes()], Seeded(0))
+    assert (np.bincount(release.group) % 5 != 2).all()
+    alike = from_arrow(pa.table({"q0": [1] * 7, "ill": ["flu"] * 7})).roles(quasi=["q0"], sensitive=["ill"])
+    with pytest.raises(Infeasible, match="odd-sizes"):
+        Mondrian().publish(alike, [OddSizes()], Seeded(0))
 
 
 def test_incompatible_is_said_at_once() -> None:

@@ -13,10 +13,3 @@ REGISTERED = (
     ("schema", "JSON schemas of the project file and of everything --json prints."),
     ("completion", "Print the completion script for bash, zsh or fish."),
 )
-
-
-def run() -> None:
-    """Entry point of the `sfumato` command."""
-    from sfumato.cli.application import main
-
-    raise SystemExit(main())

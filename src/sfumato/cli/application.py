@@ -47,6 +47,11 @@ class Verbs(TyperGroup):
             return super().invoke(ctx)
 
 
+def run() -> None:
+    """Entry point of the `sfumato` command."""
+    raise SystemExit(main())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give back the exit code."""
     # Libraries' warnings are not for the person at the keyboard, and could quote a cell.

@@ -49,9 +49,7 @@ def demo(
     with Progress() as progress:
         people = _people(rows, say)
         releases = _publish(people, output, say, progress)
-        say(
-            "4. Ask both releases: estimate in [hard bounds], which hold in every possible original; the truth beside them"
-        )
+        say("4. Ask both releases: estimate in [hard bounds], true in every possible original; beside them the truth")
         asked = [_ask(number, *question, people, releases, say) for number, question in enumerate(QUESTIONS, start=1)]
     if json:
         emit_json({"output": str(output), "questions": asked})

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Codes = NDArray[np.int32]
 Region = Literal["range", "node", "set"]
 ROOT = "*"
+ANY = "(.., ..)"
+"""Any value, but not a missing one."""
 COUNTED_SPAN = 1 << 20
 LONGEST_SET = 12
 """Longer sets are written by their first and last value."""
@@ -133,7 +135,7 @@ class Domain:
             return "missing"
         text = text_of(self.values[code])
         if self.open_low and self.open_high and self.n_values == 1:
-            return ROOT
+            return ANY if self.missing else ROOT
         if self.open_low and code == 0:
             return f"<= {text}"
         return f">= {text}" if self.open_high and code == self.n_values - 1 else text

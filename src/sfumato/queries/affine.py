@@ -77,19 +77,19 @@ def inside_monotone(tree: exp.Expr) -> exp.Expr | None:
 def as_share(tree: exp.Expr) -> exp.Expr:
     """Quotients of counts and sums over one group of rows as averages, which have exact bounds and means.
 
-    COUNT(x) / COUNT(*) is the average of "x is not NULL", and SUM(CASE … ELSE number END) / COUNT(*) of its CASE.
+    SUM(x) / COUNT(x) is the average of x, COUNT(x) / COUNT(*) of "x is not NULL", and
+    SUM(CASE … ELSE number END) / COUNT(*) of its CASE.
     """
     return tree.transform(_share)
 
 
 def _share(node: exp.Expr) -> exp.Expr:
-    if not isinstance(node, exp.Div) or not _counts_rows(node.expression.unnest()):
+    if not isinstance(node, exp.Div):
         return node
     top, factor = _scaled(node.this)
-    indicator = _indicator(top)
-    if indicator is None:
+    average = _average(top, node.expression.unnest())
+    if average is None:
         return node
-    average = exp.Avg(this=indicator)
     return average if factor is None else exp.Paren(this=exp.Mul(this=factor, expression=average))
 
 
@@ -103,6 +103,20 @@ def _scaled(tree: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
     if isinstance(tree, exp.Cast) and tree.args["to"].is_type("double"):
         return tree.this.unnest(), None
     return tree, None
+
+
+def _average(top: exp.Expr, below: exp.Expr) -> exp.Expr | None:
+    """The average that a quotient of two aggregates is."""
+    if _counts_rows(below):
+        indicator = _indicator(top)
+        return None if indicator is None else exp.Avg(this=indicator)
+    added, counted = (one.this if isinstance(one, exp.Filter) else one for one in (top, below))
+    if not isinstance(added, exp.Sum) or not isinstance(counted, exp.Count) or added.this != counted.this:
+        return None
+    if isinstance(added.this, exp.Distinct) or (top.args.get("expression") != below.args.get("expression")):
+        return None
+    average = exp.Avg(this=added.this.copy())
+    return exp.Filter(this=average, expression=top.expression.copy()) if isinstance(top, exp.Filter) else average
 
 
 def _counts_rows(tree: exp.Expr) -> bool:

@@ -18,7 +18,6 @@ from sfumato.queries.rows import bits_of
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-MOST_ROWS = 2_000_000
 
 
 @dataclass(eq=False)
@@ -57,26 +56,13 @@ def presence(over: Over) -> Presence:
 
 def _by_law(over: Over, having: exp.Expr, absent: Floats | None) -> Floats | None:
     """Σ P(count = c) over the counts that HAVING keeps, without the worlds where the group is not there."""
-    places = agg_places(having)
-    aggregates = {over.lifted.aggregates[place] for place in places}
-    if len(aggregates) != 1 or next(iter(aggregates)).measure != "count":
+    found = over.by_count(having)
+    if found is None:
         return None
-    j = next(iter(aggregates)).j
-    laws = [over.figures.law(j, key) for key in range(over.n)]
-    known = [law for law in laws if law is not None]
-    if len(known) < len(laws):
-        return None
-    longest = max((len(law.pmf) for law in known), default=1)
-    if longest * over.n > MOST_ROWS:
-        return None
-    counts, mass = np.zeros((longest, over.n)), np.zeros((longest, over.n))
-    for key, law in enumerate(known):
-        counts[:, key] = law.offset + np.arange(longest)
-        mass[: len(law.pmf), key] = law.pmf
-    keeps = (bits_of(over.on_counts(having, places[0], counts)) == TRUE).reshape(longest, over.n)
-    chance = (mass * keeps).sum(axis=0)
+    keeps = np.nan_to_num(found.values) != 0
+    chance = (found.mass * keeps).sum(axis=0)
     if absent is not None:
-        chance -= np.where((keeps & (counts == 0)).any(axis=0), absent, 0.0)
+        chance -= np.where((keeps & (found.counts == 0)).any(axis=0), absent, 0.0)
     clipped: Floats = np.clip(chance, 0.0, 1.0)
     return clipped
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.queries.extremes import average_bound, extremum_bounds, sum_bound
 from sfumato.queries.lift import Aggregate
-from sfumato.queries.sampled import average_by_ratio, mean_of, order_statistic
+from sfumato.queries.sampled import average_by_ratio, mean_of, order_statistic, weighted_quantile
 from sfumato.worlds.laws import law, quantile
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class Figures:
         fact = self._value(
             aggregate, estimate, (lo, hi), (exact, met), "mean from the exact law, bounds by threshold search"
         )
-        fact.quantile = lambda q: _by_mass(levels[finite], mass, q, sense)
+        fact.quantile = lambda q: weighted_quantile(np.broadcast_to(levels[finite][:, None], mass.T.shape), mass.T, q)
         return fact
 
     def _value(
@@ -228,15 +228,3 @@ class Figures:
             return order_statistic(self.in_worlds(aggregate), q, lo, hi)
 
         return Fact(held, lo, hi, known[0] | ~shows, known[1] | ~shows, absent, may_be_null, route, at)
-
-
-def _by_mass(levels: Floats, mass: Floats, q: float, sense: Sense) -> Floats:
-    """The least value whose cumulated probability reaches q, per group."""
-    if sense == "min":
-        levels, mass = levels[::-1], mass[:, ::-1]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        below = np.cumsum(mass, axis=1) / mass.sum(axis=1, keepdims=True)
-    if not len(levels):
-        return np.full(len(mass), np.nan)
-    place = np.minimum((below < q - 1e-12).sum(axis=1), len(levels) - 1)
-    return np.where(mass.sum(axis=1) > 0, levels[place], np.nan)

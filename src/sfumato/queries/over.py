@@ -15,14 +15,25 @@ from sfumato.queries.affine import Linear, inside_monotone, linear
 from sfumato.queries.connection import evaluate
 from sfumato.queries.figures import Fact, Figures
 from sfumato.queries.keys import KeyBook
-from sfumato.queries.lift import Lifted, agg_places
+from sfumato.queries.lift import Lifted, agg_places, references
 from sfumato.queries.rows import columns_of, numbers_of
-from sfumato.queries.sampled import mean_of, order_statistic
+from sfumato.queries.sampled import mean_of, order_statistic, weighted_quantile
 from sfumato.queries.spans import Span, Spans
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 MOST_ROWS = 1_000_000
+SURE = 1e-12
+"""Probabilities above this are no rounding noise of the transform that gives laws."""
+
+
+@dataclass(eq=False)
+class ByCount:
+    """An expression at every count with its probability, shapes (C, K); NaN where it is NULL, infinite or fails."""
+
+    counts: Floats
+    mass: Floats
+    values: Floats
 
 
 @dataclass(eq=False)
@@ -71,11 +82,13 @@ class Over:
         found = linear(plain)
         if found is not None and len([f for f in found.factors.values() if f]) == 1:
             return self._stretched(found)
+        by_count = self.by_count(plain, everywhere=True)
+        if by_count is not None:
+            return self._of_count(by_count)
         inner = inside_monotone(plain)
-        if inner is not None:
-            found_inner = linear(inner)
-            if found_inner is not None and len(found_inner.factors) == 1 and any(found_inner.factors.values()):
-                return self._rounded(plain, self.fact(inner))
+        moved = None if inner is None else linear(inner)
+        if inner is not None and moved is not None and len([f for f in moved.factors.values() if f]) == 1:
+            return self._rounded(plain, self.fact(inner))
         return self._general(plain, found)
 
     def _stretched(self, found: Linear) -> Fact:
@@ -115,6 +128,27 @@ class Over:
         return Fact(
             np.clip(estimate, lo, hi), lo, hi, same, inner.attained, inner.null, inner.may_be_null,
             "mean from sampled worlds, bounds by rounding the bounds", at,
+        )  # fmt: skip
+
+    def _of_count(self, found: ByCount) -> Fact:
+        """A function of one count has its exact law; counts without mass stay inside the bounds, as rounding may hide
+        a rare one."""
+        there = ~np.isnan(found.values)
+        mass = np.where(there, found.mass, 0.0)
+        shown, sure = there.any(axis=0), there & (found.mass > SURE)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            estimate = (mass * np.where(there, found.values, 0.0)).sum(axis=0) / mass.sum(axis=0)
+        lo, hi = (np.where(shown, end(there, found.values), np.nan) for end in (_least, _most))
+        met: Bools = ~shown | ((lo == _least(sure, found.values)) & (hi == _most(sure, found.values)))
+
+        def at(q: float) -> Floats:
+            return weighted_quantile(found.values, mass, q)
+
+        null = np.clip(1.0 - mass.sum(axis=0), 0.0, 1.0)
+        may_be_null: Bools = np.logical_not(there.all(axis=0))
+        return Fact(
+            np.clip(estimate, lo, hi), lo, hi, np.ones(self.n, dtype=bool), met, null, may_be_null,
+            "mean, bounds and quantiles from the exact law of the count", at,
         )  # fmt: skip
 
     def _general(self, tree: exp.Expr, found: Linear | None) -> Fact:
@@ -194,24 +228,44 @@ class Over:
             )
         return np.where(np.isfinite(found), found, np.nan).reshape(n_worlds, self.n)
 
-    def on_counts(self, tree: exp.Expr, place: int, counts: Floats) -> pa.Array:
-        """A condition on one COUNT for given counts (C, K), flattened."""
-        return self._on_aggregates(tree, {place: counts}, len(counts), every=agg_places(tree))
+    def by_count(self, tree: exp.Expr, everywhere: bool = False) -> ByCount | None:
+        """An expression that reads no aggregate but one COUNT, at the counts of its exact law.
 
-    def _on_aggregates(
-        self, tree: exp.Expr, drawn: Mapping[int, Floats], n_worlds: int = 1, every: list[int] | None = None
-    ) -> pa.Array:
+        A law is known on a window that holds all but negligible mass; `everywhere`: at every possible count.
+        """
+        places = agg_places(tree)
+        aggregates = {self.lifted.aggregates[place] for place in places}
+        if len(aggregates) != 1 or next(iter(aggregates)).measure != "count":
+            return None
+        j = next(iter(aggregates)).j
+        known = [law for key in range(self.n) if (law := self.figures.law(j, key)) is not None]
+        if len(known) < self.n:
+            return None
+        first = np.array([law.offset for law in known], dtype=np.float64)
+        last = np.array([law.offset + len(law.pmf) - 1 for law in known], dtype=np.float64)
+        if everywhere:
+            first, last = (self.figures.count_extreme(j, sense)[0] for sense in ("min", "max"))
+        longest = int((last - first).max(initial=0)) + 1
+        if longest * self.n > MOST_ROWS:
+            return None
+        counts = np.minimum(first + np.arange(longest)[:, None], last)
+        mass = np.zeros((longest, self.n))
+        for key, law in enumerate(known):
+            place = law.offset + np.arange(len(law.pmf)) - int(first[key])
+            inside = (place >= 0) & (place <= last[key] - first[key])
+            mass[place[inside], key] = law.pmf[inside]
+        return ByCount(counts, mass, self._numbers(tree, dict.fromkeys(places, counts), longest))
+
+    def _on_aggregates(self, tree: exp.Expr, drawn: Mapping[int, Floats], n_worlds: int = 1) -> pa.Array:
         """SQL on aggregates of their own SQL types; a failure in one world is NULL there."""
         columns: dict[str, pa.Array] = {}
-        text = tree
-        if not all(isinstance(node, exp.Column) is False or node.name.startswith("agg") for node in tree.walk()):
+        if any(kind == "key" for kind, _ in references(tree)):
             for i in range(len(self.keys.types)):
                 key = self.keys.column(i)
                 columns[f"key{i}"] = key.take(pa.array(np.tile(np.arange(self.n), n_worlds)))
-        first = next(iter(drawn.values()))
-        for place in every or list(drawn):
-            columns[f"raw{place}"] = pa.array(drawn.get(place, first).ravel(), from_pandas=True)
-        typed = text.transform(self._typed)
+        for place, worlds in drawn.items():
+            columns[f"raw{place}"] = pa.array(worlds.ravel(), from_pandas=True)
+        typed = tree.transform(self._typed)
         return evaluate(columns, [f"TRY({typed.sql(dialect='duckdb')})"], n_worlds * self.n)[0]
 
     def _typed(self, node: exp.Expr) -> exp.Expr:
@@ -226,3 +280,13 @@ class Over:
         if kind.startswith("TIMESTAMP"):
             return exp.Anonymous(this="make_timestamp", expressions=[exp.cast(raw, "bigint")])
         return exp.cast(raw, exp.DataType.build(kind, dialect="duckdb"))
+
+
+def _least(there: Bools, values: Floats) -> Floats:
+    found: Floats = np.where(there, values, np.inf).min(axis=0, initial=np.inf)
+    return found
+
+
+def _most(there: Bools, values: Floats) -> Floats:
+    found: Floats = np.where(there, values, -np.inf).max(axis=0, initial=-np.inf)
+    return found

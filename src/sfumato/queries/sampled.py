@@ -37,6 +37,16 @@ def order_statistic(drawn: Floats, q: float, lo: Floats, hi: Floats) -> Floats:
     return np.where(inside, found, outer)
 
 
+def weighted_quantile(values: Floats, mass: Floats, q: float) -> Floats:
+    """The least value whose cumulated mass reaches q of the total, per column; values and mass (C, K)."""
+    order = np.argsort(np.where(np.isnan(values), np.inf, values), axis=0, kind="stable")
+    sorted_values = np.take_along_axis(values, order, axis=0)
+    below = np.cumsum(np.take_along_axis(mass, order, axis=0), axis=0)
+    place = (below < (q - 1e-12) * below[-1]).sum(axis=0)
+    columns = np.arange(values.shape[1])
+    return np.where(below[-1] > 0, sorted_values[np.minimum(place, len(values) - 1), columns], np.nan)
+
+
 def average_by_ratio(figures: Figures, j: int) -> Floats:
     """E[AVG | something counted] from sampled worlds, with count and sum as control variates.
 

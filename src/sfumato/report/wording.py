@@ -40,7 +40,7 @@ WORDS: Mapping[str, Words] = {
 # Where quasi-identifiers are published as they are, a person's row can be found; only the sensitive values are hidden.
 IN_FORM: Mapping[tuple[str, str], Words] = {
     ("anatomized", "k-anonymity"): Words(
-        "Whoever knows a person's quasi-identifiers may find the row, but k or more sensitive entries may belong to it.",
+        "Knowing a person's quasi-identifiers may show the row, but k or more sensitive entries may belong to it.",
         "That the person is in the table is not hidden, and k entries may all be the same.",
     ),
     ("anatomized", "alpha-k"): Words(

@@ -73,6 +73,8 @@ class Axis:
         """How one leaf is written; `value` is the end itself on a grid."""
         if code == self.n_values:
             return "missing"
+        if self.said.open_low and self.said.open_high and self.n_values == 1:
+            return "(.., ..)" if self.said.missing else "*"
         text = _text(value) if self.leaves is None or value is not None else str(self.leaves.texts[code])
         if self.said.open_low and code == 0:
             return f"<= {text}"

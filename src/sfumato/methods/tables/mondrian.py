@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.contracts import Method, Recipe, Requirement, Twin
-from sfumato.data.evidence import Counts, Groups, group_evidence
+from sfumato.data.evidence import Groups, group_evidence
 from sfumato.data.schema import Schema
 from sfumato.declared import declared
 from sfumato.errors import Incompatible, Infeasible
 from sfumato.kernels.mondrian import Compiled, Lanes, Parted, Rules, part
 from sfumato.kernels.mondrian_levels import part_by_levels
+from sfumato.methods.feasibility import described, refuse_infeasible, refuse_unreadable, whole_table
 from sfumato.releases.generalized import Generalized
 
 if TYPE_CHECKING:
@@ -60,25 +61,21 @@ class Mondrian(Method):
             raise Incompatible(
                 "Mondrian generalizes quasi-identifiers, but no column has that role. Name them with roles(quasi=…)."
             )
+        refuse_unreadable(dataset, requirements)
         for requirement in requirements:
             if requirement.reads != "groups":
                 raise Incompatible(
                     f"Mondrian makes groups, but {requirement.model} reads {requirement.reads}. Use another method."
                 )
-            for column in requirement.columns:
-                if column not in dataset.schema.names("sensitive"):
-                    raise Incompatible(
-                        f"{requirement.model} is asked on column {column!r}, which is not sensitive. "
-                        "Give it the role sensitive, or name another column."
-                    )
 
     def publish(self, dataset: Dataset, requirements: Sequence[Requirement], chance: Chance) -> Generalized:
         """Groups that meet every requirement, with their regions; rows and group ids in random order."""
         self.accepts(dataset, requirements)
-        task = _Task.of(dataset, requirements)
-        task.refuse_if_infeasible()
+        refuse_infeasible(dataset, requirements)
+        task = _Task(dataset, tuple(requirements), whole_table(dataset, requirements))
         rules = Rules(task.least, median=self.cut == "median", relaxed=self.recoding == "relaxed")
         regions = task.part(rules, _canonical(task, chance) if rules.relaxed else None)
+        task.refuse_uncut(regions)
         notes = tuple(
             f"{r.model} is not kept by merging groups: it holds for every group, not for groups that look the same."
             for r in requirements
@@ -142,18 +139,6 @@ class _Task:
     requirements: tuple[Requirement, ...]
     whole: Groups
 
-    @classmethod
-    def of(cls, dataset: Dataset, requirements: Sequence[Requirement]) -> _Task:
-        """Counts of the whole table."""
-        columns = tuple(dict.fromkeys(column for r in requirements for column in r.columns))
-        sensitive = {name: dataset.codes[name] for name in columns}
-        if dataset.units is None:
-            whole = _one_group(dataset, columns)
-        else:
-            group = np.zeros(dataset.n_rows, dtype=np.int64)
-            whole = group_evidence(group, 1, sensitive, dataset.domains, dataset.units)
-        return cls(dataset, tuple(requirements), whole)
-
     @property
     def least(self) -> int:
         """Fewer rows than this never suffice."""
@@ -164,20 +149,15 @@ class _Task:
         """What is counted: rows, or the values of the unit column."""
         return next(iter(self.dataset.schema.names("unit")), "row")
 
-    def refuse_if_infeasible(self) -> None:
-        """When the whole table as one group fails, say which requirement and what would hold."""
-        n = int(self.whole.sizes[0])
-        for requirement in self.requirements:
-            if n == 0 or not requirement.holds(self.whole).holds:
-                nearest = requirement.nearest(self.whole) if n else {}
-                asked = ", ".join(f"{name}={value}" for name, value in requirement.parameters().items())
-                on = "".join(f" on {column!r}" for column in requirement.columns)
-                found = ", ".join(f"{name}={value}" for name, value in nearest.items())
-                raise Infeasible(
-                    f"{requirement.model} ({asked}){on} was asked; even the whole table as one group of {n} fails it. "
-                    + (f"Ask for {found} or less." if found else "Add data, or ask for less."),
-                    nearest,
-                )
+    def refuse_uncut(self, regions: Regions) -> None:
+        """A requirement that merging does not keep may fail on the whole table and hold after cuts; not without."""
+        failing = [r for r in self.requirements if not r.holds(self.whole).holds] if len(regions.starts) == 2 else []
+        if failing:
+            raise Infeasible(
+                f"{described(failing[0])} was asked; the table as one group does not meet it, and Mondrian found no "
+                "cut whose halves do. Ask for less, or use another method.",
+                failing[0].nearest(self.whole),
+            )
 
     def part(self, rules: Rules, order: Ints | None) -> Regions:
         """Groups of rows: by the kernel when every requirement has a compiled test and the table is worth it."""
@@ -230,18 +210,6 @@ class _Task:
 def _worth_compiling(n_rows: int) -> bool:
     """Whether the kernel pays for itself; the groups are the same."""
     return n_rows >= (WORTH_CALLING if "sfumato.kernels.mondrian_grow" in sys.modules else WORTH_LOADING)
-
-
-def _one_group(dataset: Dataset, columns: Sequence[str]) -> Groups:
-    """Evidence of the whole table as one group when every row is a unit."""
-    counts, totals = {}, {}
-    for name in columns:
-        totals[name] = np.bincount(dataset.codes[name], minlength=dataset.domains[name].size).astype(np.int64)
-        code = np.flatnonzero(totals[name])
-        ends = np.array([0, len(code)], dtype=np.int64)
-        counts[name] = Counts(np.zeros(len(code), np.int64), code.astype(np.int32), totals[name][code], ends)
-    sizes = np.array([dataset.n_rows], dtype=np.int64)
-    return Groups(sizes, counts, totals, {name: dataset.domains[name] for name in columns})
 
 
 def _canonical(task: _Task, chance: Chance) -> Ints:
