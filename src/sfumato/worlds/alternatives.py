@@ -15,7 +15,7 @@ from sfumato.worlds.alternatives_outcomes import AlternativesOutcomes, Classes
 from sfumato.worlds.containment import Demand, Options, contains
 from sfumato.worlds.placing import Boxes
 from sfumato.worlds.regions import Regions, atoms_of, regions
-from sfumato.worlds.shares import Ends, share_of
+from sfumato.worlds.shares import Seen, share_of
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
@@ -74,8 +74,9 @@ class Alternatives:
         seen = self.regions(tuple(rows.core_columns))
         atoms = atoms_of(rows, seen, not self.unknown.isdisjoint(seen.columns))
         sizes = {name: domain.size for name, domain in self.domains.items()}
-        share = share_of(rows.factors, Ends(self.low, self.high, sizes, self.unknown, self.n_types))
-        return AlternativesOutcomes(rows.n_keys, atoms, seen.volume, Classes(seen.of, self.weight, share))
+        share = share_of(rows.factors, Seen(self.regions, sizes, self.unknown, self.n_types))
+        classes = Classes(seen.of[share.types], self.weight[share.types], share)
+        return AlternativesOutcomes(rows.n_keys, atoms, seen.volume, classes)
 
     def sample(self, chance: Chance) -> Mapping[str, Codes]:
         """One world; rows in random order."""

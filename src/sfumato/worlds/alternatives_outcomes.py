@@ -28,7 +28,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Row types as a query sees them: `region` (T,) of the core columns, `weight` (T,) rows, and the `share` kept."""
+    """The row types `share.types`: `region` (T,) of the core columns, `weight` (T,) rows, and the `share` kept."""
 
     region: Ints
     weight: Ints

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,25 @@ class Regions:
     high: tuple[Ints, ...]
     of: Ints
     volume: Floats
+
+    @cached_property
+    def n_types(self) -> Ints:
+        """Row types of each region, (S,)."""
+        counts: Ints = np.bincount(self.of, minlength=len(self.volume)).astype(np.int64)
+        return counts
+
+    @cached_property
+    def _in_order(self) -> tuple[Ints, Ints]:
+        """Row types region by region, and where each region's begin."""
+        starts = np.cumsum(self.n_types) - self.n_types
+        return np.argsort(self.of, kind="stable").astype(np.int64), starts
+
+    def types_of(self, some: Ints) -> Ints:
+        """The row types of some regions."""
+        order, starts = self._in_order
+        run, offset = expand(self.n_types[some])
+        types: Ints = order[starts[some][run] + offset]
+        return types
 
 
 def regions(columns: Sequence[str], low: Mapping[str, Codes], high: Mapping[str, Codes], n_types: int) -> Regions:
