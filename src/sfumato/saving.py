@@ -6,6 +6,7 @@ import ctypes
 import os
 import secrets
 import shutil
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sfumato.verify import Verification
 
 MARK = ".sfumato-tmp-"
+SUMS = "SHA256SUMS"
 _EXCHANGE = 2
 _HERE = -100
 
@@ -28,10 +30,7 @@ def save_package(release: Release, target: Path, *, original: Dataset | None, fo
     from sfumato.verify import verify
 
     target = target.absolute()
-    if os.path.lexists(target) and not force:
-        raise ParameterError(
-            f"{target.name} already exists. Choose another path, or use force (--force) to replace it."
-        )
+    refuse_taken(target, force)
     target.parent.mkdir(parents=True, exist_ok=True)
     sweep(target.parent)
     work = target.parent / f"{MARK}{os.getpid()}-{secrets.token_hex(4)}"
@@ -50,6 +49,44 @@ def save_package(release: Release, target: Path, *, original: Dataset | None, fo
         return found
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def refuse_taken(target: Path, force: bool) -> None:
+    """Refuse a path that is taken; even by force only a package or an empty folder is replaced, nothing else."""
+    if not os.path.lexists(target):
+        return
+    name = target.name or str(target)
+    if not force:
+        raise ParameterError(f"{name} already exists. Choose another path, or use force (--force) to replace it.")
+    if not _replaceable(target):
+        raise ParameterError(
+            f"{name} is not a package, or holds more than one, so it is not replaced, even by force. "
+            "Choose another path, or remove it yourself."
+        )
+
+
+def _replaceable(target: Path) -> bool:
+    """Whether nothing but a package is there: no file that its own checksums do not list."""
+    if target.is_symlink():
+        return False
+    if target.suffix == ".zip":
+        return target.is_file() and _is_packed(target)
+    if not target.is_dir():
+        return False
+    sums = target / SUMS
+    if not sums.is_file():
+        return not any(target.iterdir())
+    listed = {line.partition("  ")[2] for line in sums.read_text(encoding="utf8", errors="replace").splitlines()}
+    found = {path.relative_to(target).as_posix() for path in target.rglob("*") if not path.is_dir()}
+    return found <= {SUMS, *listed}
+
+
+def _is_packed(target: Path) -> bool:
+    try:
+        with zipfile.ZipFile(target) as packed:
+            return any(name.rpartition("/")[2] == SUMS for name in packed.namelist())
+    except zipfile.BadZipFile:
+        return False
 
 
 def sweep(folder: Path) -> int:

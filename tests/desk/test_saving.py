@@ -42,6 +42,25 @@ def test_an_existing_package_is_kept_unless_forced(tmp_path: Path) -> None:
     assert sf.open(tmp_path / "package").recipe.title == "second"
 
 
+def test_force_replaces_packages_and_empty_folders_and_nothing_else(tmp_path: Path) -> None:
+    made = release("x")
+    (tmp_path / "empty").mkdir()
+    made.save(tmp_path / "empty", force=True)
+    made.save(tmp_path / "one.zip")
+    made.save(tmp_path / "one.zip", force=True)
+    (tmp_path / "link").symlink_to(tmp_path / "empty", target_is_directory=True)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "raw.csv").write_text("a\n1\n")
+    (tmp_path / "table.zip").write_text("no zip")
+    made.save(tmp_path / "annotated")
+    (tmp_path / "annotated" / "notes.txt").write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    for name in ("work", "work/raw.csv", "table.zip", "annotated", "link"):
+        with pytest.raises(sf.ParameterError, match="not replaced"):
+            made.save(tmp_path / name, force=True)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
 def test_a_failing_disk_leaves_the_old_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     made = release("x")

@@ -42,7 +42,7 @@ def publish(
     seed: Annotated[
         int | None, typer.Option(help="For science only: the release is marked not for publication.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at the output path.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the package at the output path.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Make a release that meets every requirement, verify its bytes, put it in place.
@@ -65,11 +65,12 @@ def _run(job: Any, output: str | None, *, seed: int | None, force: bool, json: b
     from sfumato import desk
     from sfumato.cli.output import Progress, readable
     from sfumato.errors import ParameterError
+    from sfumato.saving import refuse_taken
 
     if output is None:
         raise ParameterError("No output was named. Say where the package goes: -o DIRECTORY, -o FILE.zip or -o -.")
-    if output != "-" and Path(output).exists() and not force:
-        raise ParameterError(f"{output} already exists. Choose another path, or use --force to replace it.")
+    if output != "-":
+        refuse_taken(Path(output).absolute(), force)
     with Progress() as progress, readable(job.source) as path:
         progress(f"reading {Path(job.source).name}")
         people = job.read(path)
