@@ -15,7 +15,7 @@ from sfumato.queries.affine import as_share
 from sfumato.queries.allowed import AGGREGATES
 from sfumato.queries.connection import describe
 from sfumato.queries.lift import Lifted, lift
-from sfumato.queries.parse import Output, Question, Sort, is_aggregated, parse
+from sfumato.queries.parse import REMEMBERED, Output, Question, Sort, is_aggregated, parse
 from sfumato.queries.rows import narrow
 
 PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
@@ -32,7 +32,7 @@ class Bound:
     calls: tuple[str, ...]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=REMEMBERED)
 def lifted(text: str, names: tuple[str, ...], columns: tuple[str, ...]) -> Lifted:
     """Parse a query and name its aggregates and keys; the same text is read once."""
     question = parse(text, names, columns)
@@ -46,7 +46,7 @@ def lifted(text: str, names: tuple[str, ...], columns: tuple[str, ...]) -> Lifte
     )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=REMEMBERED)
 def bound(text: str, names: tuple[str, ...], types: Types) -> Bound:
     """Bind the query on a table without rows: DuckDB checks types and gives names."""
     columns = tuple(name for name, _ in types)

@@ -8,14 +8,23 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
 
 from sfumato.errors import ParameterError, SchemaError
 from sfumato.queries.allowed import AGGREGATES, check_clauses, check_nodes, refusal
 
+DUCKDB = Dialect.get_or_raise("duckdb")
 LONGEST = 50_000
+REMEMBERED = 64
+"""Queries whose reading is kept; more would be a burden to the garbage collector."""
+GROUPINGS: dict[type[exp.Expr], str] = {
+    exp.Cube: "CUBE",
+    exp.Rollup: "ROLLUP",
+    exp.GroupingSets: "GROUPING SETS",
+}
 SETS = (exp.Union, exp.Intersect, exp.Except)
 
 
@@ -50,7 +59,7 @@ class Question:
     offset: int
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=REMEMBERED)
 def parse(text: str, names: tuple[str, ...], columns: tuple[str, ...]) -> Question:
     """Parse one query over a table called one of `names` with these columns.
 
@@ -73,8 +82,9 @@ def _one_select(text: str) -> exp.Select:
     if len(text) > LONGEST:
         raise ParameterError(f"The query has {len(text)} characters; at most {LONGEST} are read.")
     try:
-        _check_tokens(text)
-        found = [one for one in sqlglot.parse(text, dialect="duckdb") if one is not None]
+        tokens = DUCKDB.tokenize(text)
+        _check_tokens(tokens)
+        found = [one for one in DUCKDB.parser().parse(tokens, text) if one is not None]
     except ParseError as error:
         where = error.errors[0] if error.errors else {}
         place = f"line {where.get('line')}, column {where.get('col')}: " if where else ""
@@ -90,19 +100,15 @@ def _one_select(text: str) -> exp.Select:
         raise refusal(type(found[0]).__name__.upper(), "Ask each SELECT by itself.")
     if not isinstance(found[0], exp.Select):
         kind = found[0].name if isinstance(found[0], exp.Command) else type(found[0]).__name__
+        kind = "UNPIVOT" if found[0].args.get("unpivot") else kind
         raise refusal(f"the statement {str(kind).upper()}", "Write one SELECT … FROM the release.")
     return found[0]
 
 
-def _check_tokens(text: str) -> None:
+def _check_tokens(tokens: Sequence[Token]) -> None:
     """Refuse what sqlglot and DuckDB read differently: `0x1F` and the operator `~`."""
-    tokens = sqlglot.tokenize(text, dialect="duckdb")
     for one, after in pairwise(tokens):
-        if (
-            one.token_type == sqlglot.TokenType.NUMBER
-            and after.start == one.end + 1
-            and after.token_type == sqlglot.TokenType.VAR
-        ):
+        if one.token_type == TokenType.NUMBER and after.start == one.end + 1 and after.token_type == TokenType.VAR:
             raise ParameterError(
                 f"SQL syntax error at line {one.line}, column {one.col}: a number runs into a name. "
                 "Write numbers in decimal digits and a space before a name."
@@ -146,8 +152,8 @@ def _parts(select: exp.Select) -> list[exp.Expr]:
             if group.args.get(name):
                 raise refusal(f"GROUP BY {name.upper().replace('_', ' ')}", "Ask one query for each grouping.")
         for one in group.expressions:
-            if isinstance(one, exp.Cube | exp.Rollup | exp.GroupingSets):
-                raise refusal(f"GROUP BY {type(one).__name__.upper()}", "Ask one query for each grouping.")
+            if type(one) in GROUPINGS:
+                raise refusal(f"GROUP BY {GROUPINGS[type(one)]}", "Ask one query for each grouping.")
         parts.extend(group.expressions)
     if select.args.get("order") is not None:
         parts.extend(one.this for one in select.args["order"].expressions)
@@ -175,6 +181,8 @@ class _Resolver:
         keys = () if group is None else self._keys(group)
         having = select.args.get("having")
         order = select.args.get("order")
+        if group is None and having is None and not any(is_aggregated(out.expression) for out in self.outputs):
+            self._refuse_rows(order)
         return Question(
             tuple(self.outputs),
             condition,
@@ -186,9 +194,15 @@ class _Resolver:
             _whole(select.args.get("offset"), "OFFSET") or 0,
         )
 
+    def _refuse_rows(self, order: exp.Expr | None) -> None:
+        """A SELECT list of constants has one row for every row of the table."""
+        columns = [node for out in self.outputs for node in out.expression.find_all(exp.Column)]
+        if not columns and not (order is not None and is_aggregated(order)):
+            raise refusal("constants alone in the SELECT list", f"Count rows: SELECT count(*) FROM {self.table}.")
+
     def resolve(self, tree: exp.Expr) -> exp.Expr:
         """The expression with every column node by its released name."""
-        return tree.transform(self._node)
+        return tree.transform(self._node, copy=False)
 
     def _node(self, node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column):
@@ -250,6 +264,8 @@ class _Resolver:
 
     def _sort(self, one: exp.Expr) -> Sort:
         tree = one.this
+        if isinstance(tree, exp.Var):
+            raise refusal(f"ORDER BY {tree.name.upper()}", "Name the columns to order by: ORDER BY 1, 2.")
         found = self._ordinal(tree, "ORDER BY")
         if found is None and isinstance(tree, exp.Column) and not tree.table:
             found = self.aliases.get(tree.name.lower())
@@ -259,6 +275,8 @@ class _Resolver:
 
 def bare(tree: exp.Expr) -> exp.Expr:
     """The same tree without parentheses, for comparing."""
+    if tree.find(exp.Paren) is None:
+        return tree
     return tree.transform(lambda node: node.unnest() if isinstance(node, exp.Paren) else node)
 
 
@@ -270,6 +288,10 @@ def is_aggregated(tree: exp.Expr) -> bool:
 def _whole(clause: exp.Expr | None, name: str) -> int | None:
     if clause is None:
         return None
+    options = clause.args.get("limit_options")
+    if isinstance(clause, exp.Fetch) or options is not None:
+        said = f"{name} with a percentage or ties" if isinstance(clause, exp.Limit) else "FETCH"
+        raise refusal(said, "Write LIMIT with one whole number.")
     number = clause.args.get("expression")
     if isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit():
         return int(number.this)
