@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -20,6 +22,8 @@ DELIMITERS = ",;\t|"
 ENCODINGS = {"utf-8": "utf-8", "utf8": "utf-8", "latin-1": "latin-1", "latin1": "latin-1", "utf-16": "utf-16"}
 BATCH_ROWS = 122_880
 CHUNK_BYTES = 1 << 22
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"BZh", b"\xfd7zX")
+"""How gzip, Zstandard, zip, bzip2 and xz files begin."""
 SETTINGS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -51,6 +55,10 @@ def read_text(path: Path, null_values: Sequence[str], encoding: str) -> dict[str
     with duckdb.connect(config=SETTINGS) as database:
         layout = _layout(database, path, first, known)
         _check_names(layout.names, path.name)
+        if layout.quote == "'" and not first.startswith("'"):
+            # Apostrophes are rather part of a text: they quote only where the lines do not fit without.
+            with suppress(SchemaError):
+                return _parse(database, path, replace(layout, quote='"'), null_values, known)
         return _parse(database, path, layout, null_values, known)
 
 
@@ -59,23 +67,31 @@ def _first_line(path: Path, encoding: str) -> str:
     if path.stat().st_size == 0:
         raise SchemaError(f"{path.name} is empty. Give a CSV file with a header line and at least one row.")
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
-    start, n_read = "", 0
+    start, n_read, ended = "", 0, False
     with path.open("rb") as file:
-        packed = file.read(4)[:2] == b"\x1f\x8b" or path.suffix in (".gz", ".zst")
-        if packed:
+        begins = file.read(6)
+        if begins.startswith(PACKED) or path.suffix.lower() in (".gz", ".zst"):
             raise SchemaError(f"{path.name} is compressed. Unpack it first, or write it as Parquet.")
+        if encoding == "utf-16" and begins.startswith(codecs.BOM_UTF16_BE):
+            raise SchemaError(f"{path.name} is UTF-16 with the high byte first. Save it as UTF-8.")
         file.seek(0)
-        while chunk := file.read(CHUNK_BYTES):
+        while not ended:
+            chunk = file.read(CHUNK_BYTES)
+            ended = not chunk
             try:
-                text = decoder.decode(chunk)
-            except UnicodeDecodeError as error:
+                text = decoder.decode(chunk, final=ended)
+            except UnicodeError as error:
+                place = n_read + getattr(error, "start", 0)
                 raise SchemaError(
-                    f"{path.name} is not {encoding}: the byte at {n_read + error.start} does not fit. "
+                    f"{path.name} is not {encoding}: the byte at {place} does not fit. "
                     "Give its encoding, as in read(path, encoding='latin-1'), or save it as UTF-8."
                 ) from None
             n_read += len(chunk)
             start = start or text
-    return next((line for line in start.splitlines() if line.strip()), "")
+    first = re.split("\r\n|\n|\r", start, maxsplit=1)[0]
+    if not first.strip():
+        raise SchemaError(f"{path.name} begins with an empty line. Put the column names in its first line.")
+    return first
 
 
 def _layout(database: duckdb.DuckDBPyConnection, path: Path, first: str, encoding: str) -> Layout:
@@ -129,13 +145,13 @@ def _parse(
             for name, column in zip(layout.names, batch.columns, strict=True):
                 parts[name].append(column.dictionary_encode())
     except duckdb.Error:
-        raise SchemaError(_what_is_wrong(path.name, layout, given)) from None
+        raise SchemaError(_what_is_wrong(path, layout, given)) from None
     if not any(parts.values()) or not sum(map(len, parts[layout.names[0]])):
         raise SchemaError(f"{path.name} has a header line and no rows. Give at least one row.")
     return {name: pa.chunked_array(chunks) for name, chunks in parts.items()}
 
 
-def _what_is_wrong(file: str, layout: Layout, given: Mapping[str, object]) -> str:
+def _what_is_wrong(path: Path, layout: Layout, given: Mapping[str, object]) -> str:
     """Counts of the lines that do not fit, never the lines."""
     advice = "Quote fields that hold the delimiter, and give every line the same number of fields."
     more = ", ignore_errors=true, store_rejects=true, rejects_limit=1000000"
@@ -147,5 +163,12 @@ def _what_is_wrong(file: str, layout: Layout, given: Mapping[str, object]) -> st
             ).fetchall()
     except duckdb.Error:
         found = []
-    counts = "; ".join(f"{n} lines with {kind}" for kind, n in found) or "a line that cannot be parsed"
-    return f"{file} is not a regular CSV file of {len(layout.names)} columns: it has {counts}. {advice}"
+    counts = "; ".join(f"{n} lines with {kind}" for kind, n in found) or _line_ends(path)
+    return f"{path.name} is not a regular CSV file of {len(layout.names)} columns: it has {counts}. {advice}"
+
+
+def _line_ends(path: Path) -> str:
+    """What is wrong with a file whose lines all have the right fields."""
+    with path.open("rb") as file:
+        ends = {line[-2:] == b"\r\n" for line in file if line.endswith(b"\n")}
+    return "line ends of two kinds; keep one" if len(ends) == 2 else "a line that cannot be parsed"

@@ -102,6 +102,8 @@ def codes_on(dataset: Dataset, domains: Mapping[str, Domain]) -> dict[str, Codes
 
 def one_array(array: pa.ChunkedArray, name: str) -> pa.Array:
     """One column in the type its kind is kept in: text as one dictionary array, the rest plain."""
+    if pa.types.is_dictionary(array.type) and kind_of_column(array.type, name) != "text":
+        array = array.cast(array.type.value_type)
     chunks = [canonical(chunk, name) for chunk in array.chunks] or [canonical(pa.array([], array.type), name)]
     if pa.types.is_string(chunks[0].type):
         chunks = [chunk.dictionary_encode() for chunk in chunks]

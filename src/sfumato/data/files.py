@@ -42,7 +42,7 @@ def read(
     *,
     name: str | None = None,
     kinds: Mapping[str, Kind] | None = None,
-    null_values: Sequence[str] = ("",),
+    null_values: str | Sequence[str] = ("",),
     normalize: bool = False,
     encoding: str = "utf-8",
 ) -> Dataset:
@@ -52,9 +52,10 @@ def read(
     text. `kinds` decides otherwise, and a cast that would lose a value is an error. `null_values`: texts that mean
     missing. `normalize`: texts in Unicode form NFC without outer and doubled spaces.
     """
-    columns, found = _open(source, tuple(null_values), encoding)
+    missing = (null_values,) if isinstance(null_values, str) else tuple(null_values)
+    columns, found = _open(source, missing, encoding)
     _check(columns, kinds or {})
-    settings = Settings(kinds or {}, tuple(null_values), normalize, columns.written)
+    settings = Settings(kinds or {}, missing, normalize, columns.written)
     schema, domains, codes, notes = [], {}, {}, []
     for column in columns.names:
         domain, own, said = _read_column(column, columns.column(column), settings)
@@ -101,15 +102,18 @@ def _is_parquet(path: Path) -> bool:
 def _parquet(path: Path) -> Columns:
     try:
         file = pq.ParquetFile(path)
-    except (pa.ArrowInvalid, OSError):
+    except (pa.ArrowException, OSError):
         raise SchemaError(f"{path.name} is not a Parquet file, or is cut off. Write it again.") from None
     names = tuple(file.schema_arrow.names)
 
     def column(name: str) -> pa.ChunkedArray:
         kept = [name] if kind_of_column(file.schema_arrow.field(name).type, name) == "text" else None
         try:
-            return pq.read_table(path, columns=[name], read_dictionary=kept, partitioning=None).column(name)
-        except (pa.ArrowInvalid, OSError):
+            found = pq.read_table(path, columns=[name], read_dictionary=kept, partitioning=None).column(name)
+            # Damaged bytes can decode to texts that are no UTF-8 or to places beyond a dictionary.
+            found.validate(full=True)
+            return found
+        except (pa.ArrowException, OSError):
             raise SchemaError(f"Column {name!r} of {path.name} cannot be read; write the file again.") from None
 
     return Columns(names, column, file.metadata.num_rows)
@@ -117,6 +121,9 @@ def _parquet(path: Path) -> Columns:
 
 def _check(columns: Columns, kinds: Mapping[str, Kind]) -> None:
     names = columns.names
+    n_empty = sum(not name.strip() for name in names)
+    if n_empty:
+        raise SchemaError(f"The table has {n_empty} columns without a name. Name every column.")
     plain = [name.casefold() for name in names]
     twice = sorted({name for name in names if plain.count(name.casefold()) > 1})
     if twice:
