@@ -46,7 +46,7 @@ CLAUSES = {
     "qualify": ("QUALIFY", "Use HAVING with an aggregate."),
     "windows": ("WINDOW", "Use GROUP BY."),
     "sample": ("USING SAMPLE", "Leave it out: sampled worlds are taken where they are needed."),
-    "pivots": ("PIVOT", "Use GROUP BY on the pivoted column."),
+    "pivots": ("PIVOT or UNPIVOT", "Use GROUP BY on the pivoted column, or ask of each column by itself."),
     "into": ("INTO", "Leave it out; keep the answer with .arrow()."),
     "locks": ("a locking clause", "Leave it out."),
 }
@@ -57,6 +57,11 @@ NEAREST: tuple[tuple[Any, str, str], ...] = (
     (exp.Distinct, "DISTINCT inside an aggregate", "Use GROUP BY on that column and count the rows of the answer."),
     (exp.Order, "ORDER BY inside an aggregate", "Leave it out: COUNT, SUM, AVG, MIN and MAX do not depend on order."),
     ((exp.LogicalOr, exp.LogicalAnd), "BOOL_OR or BOOL_AND", "Use MAX or MIN of CASE WHEN … THEN 1 ELSE 0 END."),
+    (
+        (exp.IgnoreNulls, exp.RespectNulls),
+        "ANY_VALUE, or IGNORE NULLS",
+        "COUNT, SUM, AVG, MIN and MAX can be answered, and pass over NULLs.",
+    ),
     (exp.AggFunc, "this aggregate", "COUNT, SUM, AVG, MIN and MAX can be answered, and arithmetic over them."),
     ((exp.Rand, exp.Randn), "a volatile function", "Leave it out: an answer may not depend on chance in the query."),
     (

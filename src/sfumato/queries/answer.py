@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sfumato.data.tabular import Tabular
 from sfumato.errors import ParameterError, SfumatoError
+from sfumato.queries.literals import MICROSECONDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,15 +104,13 @@ def quantile_name(name: str, q: float) -> str:
 
 
 def typed(values: Floats, kind: str) -> pa.Array:
-    """Numbers as a column: dates as dates, whole numbers as integers, infinite and NaN as NULL."""
+    """Numbers as a column: days as dates or times, whole numbers as integers, infinite and NaN as NULL."""
     null = ~np.isfinite(values)
     filled = np.where(null, 0.0, values)
     if kind == "date" and bool((filled == np.round(filled)).all()):
         return pa.array(filled.astype(np.int32), mask=null).cast(pa.date32())
-    if kind == "date":
-        return pa.array(np.round(filled * 86_400_000_000).astype(np.int64), mask=null).cast(pa.timestamp("us"))
-    if kind == "time":
-        return pa.array(np.round(filled).astype(np.int64), mask=null).cast(pa.timestamp("us"))
+    if kind in ("date", "time"):
+        return pa.array(np.round(filled * MICROSECONDS).astype(np.int64), mask=null).cast(pa.timestamp("us"))
     whole = bool((filled == np.round(filled)).all()) and float(np.abs(filled).max(initial=0)) < EXACT
     if kind == "integer" and whole:
         return pa.array(filled.astype(np.int64), mask=null)

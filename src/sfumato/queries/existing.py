@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from sfumato.queries.allowed import refusal
 from sfumato.queries.lift import agg_places
 from sfumato.queries.literals import TRUE
 from sfumato.queries.over import Over
@@ -101,8 +103,15 @@ def key_ranks(over: Over) -> list[Ints]:
     return [_ranks_of(over.keys.column(i)) for i in range(len(over.keys.types))]
 
 
-def _ranks_of(array: object) -> Ints:
-    ranks = pc.rank(array, sort_keys="ascending", tiebreaker="dense", null_placement="at_end")
+def _ranks_of(array: pa.Array) -> Ints:
+    if pa.types.is_null(array.type):
+        return np.ones(len(array), dtype=np.int64)
+    try:
+        ranks = pc.rank(array, sort_keys="ascending", tiebreaker="dense")
+    except pa.ArrowNotImplementedError:
+        raise refusal(
+            f"GROUP BY or ORDER BY of values of type {array.type}", "Cast them to text, a number or a date."
+        ) from None
     return np.asarray(ranks.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 

@@ -19,6 +19,8 @@ TRUE, FALSE, NULL = 1, 2, 4
 """A set of truth values is their sum."""
 ANY = TRUE | FALSE | NULL
 EXACT = 2.0**53
+MICROSECONDS = 86_400_000_000
+"""In a day."""
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 OPERATORS: dict[type[exp.Expr], str] = {
     exp.GT: ">",

@@ -16,6 +16,7 @@ from sfumato.queries.connection import evaluate
 from sfumato.queries.figures import Fact, Figures
 from sfumato.queries.keys import KeyBook
 from sfumato.queries.lift import Lifted, agg_places, references
+from sfumato.queries.literals import MICROSECONDS
 from sfumato.queries.rows import columns_of, numbers_of
 from sfumato.queries.sampled import mean_of, order_statistic, weighted_quantile
 from sfumato.queries.spans import Span, Spans
@@ -278,7 +279,10 @@ class Over:
             start = exp.cast(exp.Literal.string("1970-01-01"), "date")
             return exp.paren(exp.Add(this=start, expression=exp.cast(raw, "int")))
         if kind.startswith("TIMESTAMP"):
-            return exp.Anonymous(this="make_timestamp", expressions=[exp.cast(raw, "bigint")])
+            day = exp.Literal.number(MICROSECONDS)
+            return exp.Anonymous(
+                this="make_timestamp", expressions=[exp.cast(exp.Mul(this=raw, expression=day), "bigint")]
+            )
         return exp.cast(raw, exp.DataType.build(kind, dialect="duckdb"))
 
 

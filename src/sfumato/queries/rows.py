@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sfumato.data.codec import Codes, Domain
+from sfumato.errors import ParameterError
 from sfumato.queries.connection import evaluate
 from sfumato.queries.literals import (
     ANY,
     FALSE,
+    MICROSECONDS,
     NULL,
     OPERATORS,
     TRUE,
@@ -212,7 +214,10 @@ def is_predicate(tree: exp.Expr) -> bool:
 def bits_of(array: pa.Array) -> Bits:
     """SQL booleans (or numbers, as SQL casts them) as truth bits."""
     if not pa.types.is_boolean(array.type):
-        array = array.cast(pa.float64()).cast(pa.bool_()) if pa.types.is_decimal(array.type) else array.cast(pa.bool_())
+        try:
+            array = (array.cast(pa.float64()) if pa.types.is_decimal(array.type) else array).cast(pa.bool_())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise ParameterError("A condition is neither true nor false. Compare it with a value.") from None
     holds = array.fill_null(False).to_numpy(zero_copy_only=False)
     truth = np.where(holds, np.uint8(TRUE), np.uint8(FALSE))
     if array.null_count:
@@ -221,7 +226,7 @@ def bits_of(array: pa.Array) -> Bits:
 
 
 def numbers_of(array: pa.Array) -> NDArray[np.float64] | None:
-    """SQL numbers, booleans and dates (days) as floats, NULL as NaN; None for text."""
+    """SQL numbers, booleans, dates and times (days since 1970) as floats, NULL as NaN; None for text."""
     kind = array.type
     if pa.types.is_null(kind):
         return np.full(len(array), np.nan)
@@ -230,10 +235,16 @@ def numbers_of(array: pa.Array) -> NDArray[np.float64] | None:
     elif pa.types.is_boolean(kind):
         array = array.cast(pa.int8())
     elif pa.types.is_timestamp(kind):
-        array = array.cast(pa.timestamp("us")).cast(pa.int64())
+        return numbers_in_days(array.cast(pa.timestamp("us")).cast(pa.int64()))
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return None
     return np.asarray(array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def numbers_in_days(microseconds: pa.Array) -> NDArray[np.float64]:
+    """Dates and times have one unit, so that they can be compared."""
+    found = microseconds.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / MICROSECONDS
+    return np.asarray(found, dtype=np.float64)
 
 
 def narrow(array: pa.Array) -> pa.Array:
