@@ -89,6 +89,8 @@ class AlternativesOutcomes(Part):
 
     def cells(self, j: int, decided: bool = False) -> Cells:
         """Cells of argument j over all tuples, or over the regions that are decided throughout."""
+        if decided and not self.loose.any():
+            return self.cells(j)
         if (j, decided) not in self._cells:
             self._cells[j, decided] = self._made_cells(j, decided)
         return self._cells[j, decided]
