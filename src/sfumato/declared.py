@@ -93,7 +93,7 @@ def built(spec: str | Mapping[str, Any], classes: Sequence[type[Any]], key: str)
     named, parameters = _taken_apart(spec, key)
     class_of = {getattr(one, key): one for one in classes}
     if named not in class_of:
-        raise ParameterError(f"There is no {key} {named!r}.{near(named, class_of)}")
+        raise ParameterError(f"There is no {'method' if key == 'name' else key} {named!r}.{near(named, class_of)}")
     known = [one.name for one in fields(class_of[named])]
     for parameter in parameters:
         if parameter not in known:

@@ -123,8 +123,11 @@ def test_nothing_is_replaced_unasked(package: str, here: Path, capsys) -> None:
         (["publish", "people.csv", "-o", "x", *ROLES], 2, "--require"),
         (["publish", "people.csv", "-o", "x", *ROLES, "--require", "k-anonimity:k=3"], 2, "k-anonymity"),
         (["publish", "people.csv", "-o", "x", *ROLES, "--require", "k-anonymity:k=0"], 2, "k"),
-        (["publish", "people.csv", "-o", "x", *ROLES, *NEED, "--method", "mondrain"], 2, "mondrian"),
-        (["publish", "people.csv", "-o", "x", "--quasi", "agee", *NEED], 5, "age"),
+        (["publish", "people.csv", "-o", "x", *ROLES, *NEED, "--method", "mondrain"], 2, "no method"),
+        (["publish", "people.csv", "-o", "x", "--quasi", "agee", *NEED], 5, "Did you mean age"),
+        (["publish", "people.csv", "-o", "x", *ROLES, "--plain", "age", *NEED], 2, "two roles"),
+        (["publish", "people.csv", "-o", "x", *ROLES, *NEED, "--hierarchy", "age=intervals:4,6"], 2, "'age'"),
+        (["init", "people.csv", "-o", "people.csv", "--force"], 2, "the data itself"),
         (["publish", "people.csv", "-o", "x", *ROLES, "--require", "k-anonymity:k=100"], 4, "48"),
         (["publish", "nowhere.csv", "-o", "x", *ROLES, *NEED], 5, "nowhere.csv"),
         (["publish", "-o", "x"], 5, "init"),
@@ -132,7 +135,7 @@ def test_nothing_is_replaced_unasked(package: str, here: Path, capsys) -> None:
         (["verify", "people.csv"], 5, "people.csv"),
         (["profile", "empty.csv"], 5, ""),
         (["schema", "unheard"], 2, "unheard"),
-        (["init", "people.csv", "-o", "people.csv"], 2, "--force"),
+        (["init", "people.csv", "-o", "people.csv"], 2, "the data itself"),
     ],
 )
 def test_mistakes_say_what_to_do_and_write_nothing(

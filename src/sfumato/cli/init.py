@@ -29,7 +29,10 @@ def init(
     """Profile a table and write sfumato.toml with suggested roles as comments, each with its reason."""
     from sfumato import desk
     from sfumato.cli.output import Progress, emit, emit_json, note, suggest, write_new
+    from sfumato.errors import ParameterError
 
+    if output.exists() and Path(source).exists() and output.samefile(source):
+        raise ParameterError(f"{output} is the data itself. Choose another path for the project file.")
     with Progress() as progress:
         progress("reading")
         people = desk.read(source)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sfumato.cli.exits import unknown
 from sfumato.cli.project import ColumnEntry, Project, read_project
 from sfumato.errors import ParameterError, SchemaError
 
@@ -49,13 +50,13 @@ class Job:
 
         kinds = {name: entry.kind for name, entry in self.columns.items() if entry.kind}
         people = desk.read(path, name=self.name, **({"kinds": kinds} if kinds else {}))
-        unknown = [name for name in self.columns if name not in people.schema]
-        if unknown:
-            known = ", ".join(column.name for column in people.schema)
-            raise SchemaError(f"There is no column {', '.join(unknown)} in the data; the columns are {known}.")
+        known = [column.name for column in people.schema]
+        wrong = [unknown("column", name, known) for name in self.columns if name not in people.schema]
+        if wrong:
+            raise SchemaError(" ".join(wrong))
         role = {r: [n for n, entry in self.columns.items() if entry.role == r] for r in ROLES}
         if len(role["unit"]) > 1:
-            raise SchemaError(f"Only one column can be the unit; {len(role['unit'])} are. Keep one.")
+            raise SchemaError(f"Only one column can be the unit; {', '.join(role['unit'])} are. Keep one.")
         unit = role.pop("unit")
         return people.roles(**role, unit=unit[0] if unit else None)
 
@@ -123,8 +124,11 @@ def _source(flags: Flags, project: Project, folder: Path) -> str:
 def _columns(written: Mapping[str, ColumnEntry], roles: Mapping[str, Sequence[str]]) -> dict[str, ColumnEntry]:
     """Roles from flags replace the file's roles of those columns."""
     columns = dict(written)
+    given: dict[str, str] = {}
     for role, names in roles.items():
         for name in names:
+            if given.setdefault(name, role) != role:
+                raise ParameterError(f"Column {name!r} was given two roles, {given[name]} and {role}. Keep one.")
             columns[name] = columns.get(name, ColumnEntry()).model_copy(update={"role": role})
     return columns
 
@@ -147,5 +151,12 @@ def _hierarchies(columns: Mapping[str, ColumnEntry], flags: Sequence[str], folde
     from sfumato.data.hierarchy import from_spec
 
     specs = {name: entry.hierarchy for name, entry in columns.items() if entry.hierarchy}
-    found = {name: from_spec(spec, base=folder) for name, spec in specs.items()}
-    return found | {name: from_spec(spec) for name, spec in map(hierarchy_flag, flags)}
+    asked = [(name, spec, folder) for name, spec in specs.items()]
+    asked += [(name, spec, Path()) for name, spec in map(hierarchy_flag, flags)]
+    found = {}
+    for name, spec, base in asked:
+        try:
+            found[name] = from_spec(spec, base=base)
+        except ParameterError as error:
+            raise ParameterError(f"Hierarchy of {name!r}: {error}") from None
+    return found

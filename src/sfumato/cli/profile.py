@@ -25,4 +25,5 @@ def profile(
     else:
         emit(f"{people.name}: {people.n_rows:,} rows, {len(people.schema.columns)} columns\n")
         emit(repr(found))
-    suggest(f"sfumato init {source}")
+    if source != "-":
+        suggest(f"sfumato init {source}")

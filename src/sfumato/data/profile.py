@@ -9,13 +9,14 @@ import pyarrow as pa
 
 from sfumato.data.combinations import Combination, keys_of, uniques
 from sfumato.data.dependencies import Dependency, dependencies
-from sfumato.data.suggested import Facts, suggest_role
+from sfumato.data.suggested import Facts, one_unit, suggest_role
 from sfumato.data.tabular import Tabular
 
 if TYPE_CHECKING:
     from sfumato.data.dataset import Dataset
 
 SHOWN = 8
+NAMED = 4
 
 
 class Profile(Tabular):
@@ -43,7 +44,7 @@ class Profile(Tabular):
     def __repr__(self) -> str:
         shown = _most_telling(self.uniques.arrow())
         parts = [
-            repr(self.columns),
+            self.columns.listing(len(self.columns)),
             f"Rows that a combination makes unique:\n{shown!r}",
             f"One column decides another:\n{self.dependencies!r}" if len(self.dependencies) else "",
             *self.notes,
@@ -54,7 +55,7 @@ class Profile(Tabular):
 def profile(dataset: Dataset, *, most_combined: int = 3) -> Profile:
     """Every column, combinations of quasi-identifiers (as given, else as proposed), dependencies, proposed roles."""
     facts = [_facts(dataset, name) for name in dataset.schema.names()]
-    proposed = {one.name: suggest_role(one, dataset.n_rows) for one in facts}
+    proposed = one_unit(facts, {one.name: suggest_role(one, dataset.n_rows) for one in facts})
     quasi = dataset.schema.names("quasi") or tuple(name for name, (role, _) in proposed.items() if role == "quasi")
     combined, notes = uniques(dataset, quasi, most_combined) if quasi else ([], [])
     compared = [one.name for one in facts if proposed[one.name][0] != "identifier"]
@@ -127,4 +128,13 @@ def _most_telling(table: pa.Table) -> Tabular:
         seen[size] = seen.get(size, 0) + 1
         if seen[size] <= (SHOWN if size == 1 else SHOWN // 2):
             kept.append(i)
-    return Tabular(table.take(pa.array(kept, pa.int64())))
+    shown = table.take(pa.array(kept, pa.int64()))
+    named = pa.array([_shortened(text) for text in shown.column("columns").to_pylist()], pa.string())
+    return Tabular(shown.set_column(shown.column_names.index("columns"), "columns", named))
+
+
+def _shortened(columns: str) -> str:
+    """Few names in full; of many the first ones and how many more."""
+    names = columns.split(", ")
+    rest = len(names) - NAMED
+    return columns if rest <= 1 else f"{', '.join(names[:NAMED])} and {rest} more"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.data.schema import Kind, Role
@@ -12,6 +13,7 @@ FEW_VALUES = 1000
 SMALL_SHARE = 0.1
 FEWEST_ROWS = 20
 MOST_PER_PERSON = 0.1
+MOST_ROWS_EACH = 200
 
 DIRECT = (
     "name surname forename firstname lastname fullname email mail phone telephone mobile fax ssn social passport iban "
@@ -21,9 +23,10 @@ PERSON = (
     "id pid uid key patient person customer subject member client respondent participant student employee household"
 )
 PRIVATE = (
-    "diagnosis diagnoses disease illness condition symptom treatment medication drug icd icd9 icd10 hiv disability "
-    "income salary wage wages earnings pay debt credit loan balance wealth religion belief politics party union sexual "
-    "orientation crime criminal offence offense conviction abortion pregnancy psychiatric genetic genome score grade"
+    "diagnosis diagnoses diag dx disease illness condition symptom treatment medication drug icd icd9 icd10 hiv "
+    "disability income salary wage wages earnings pay debt credit loan balance wealth religion belief politics party "
+    "union sexual orientation crime criminal offence offense conviction abortion pregnancy psychiatric genetic genome "
+    "score grade"
 )
 KNOWN = (
     "age birth birthday birthdate dob born year zip zipcode postcode postal plz city town county district region state "
@@ -46,6 +49,10 @@ class Facts:
     separation: float
 
 
+Suggested = dict[str, tuple[Role | None, str]]
+"""Column → role, or None when it needs a decision, and the reason."""
+
+
 def suggest_role(facts: Facts, n_rows: int) -> tuple[Role | None, str]:
     """A role, or None when it needs a decision, and the reason in plain words without any value."""
     words = set(re.findall(r"[a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", facts.name).lower()))
@@ -54,6 +61,16 @@ def suggest_role(facts: Facts, n_rows: int) -> tuple[Role | None, str]:
     if facts.distinct == 1 and not facts.missing:
         return "plain", "it has one value in all rows and tells nobody apart"
     return _by_name(words, facts, n_rows) or _by_values(facts, n_rows)
+
+
+def one_unit(facts: Sequence[Facts], proposed: Suggested) -> Suggested:
+    """The same roles with one unit at most: of several candidates the one with most values, the others undecided."""
+    units = [one for one in facts if proposed[one.name][0] == "unit"]
+    if len(units) < 2:
+        return proposed
+    kept = max(units, key=lambda one: one.distinct).name
+    reason = f"its name is that of an id, but {kept} tells more persons apart; decide whether others know it (quasi)"
+    return proposed | {one.name: (None, reason) for one in units if one.name != kept}
 
 
 def _by_name(words: set[str], facts: Facts, n_rows: int) -> tuple[Role | None, str] | None:
@@ -84,6 +101,7 @@ def _by_values(facts: Facts, n_rows: int) -> tuple[Role | None, str]:
 
 
 def _repeats(facts: Facts, n_rows: int) -> bool:
-    """Values of an id that stand for several rows each, but for no large part of the table."""
+    """Values of an id that stand for several rows each, but for no large part of the table and never for hundreds."""
     rows_each = n_rows / max(facts.distinct, 1)
-    return facts.distinct >= 2 and rows_each >= 1.05 and (rows_each <= MOST_PER_PERSON * n_rows or facts.distinct >= 20)
+    few = rows_each <= MOST_PER_PERSON * n_rows or facts.distinct >= 20
+    return facts.distinct >= 2 and 1.05 <= rows_each <= MOST_ROWS_EACH and few

@@ -47,8 +47,12 @@ class Tabular:
     def __len__(self) -> int:
         return int(self._table.num_rows)
 
+    def listing(self, most: int = 40) -> str:
+        """As text in columns; of more than `most` rows the first ones."""
+        return _text(self._table, most)
+
     def __repr__(self) -> str:
-        return _text(self._table)
+        return self.listing()
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -67,7 +71,7 @@ def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _text(table: pa.Table, most: int = 40) -> str:
+def _text(table: pa.Table, most: int) -> str:
     lines = [table.column_names, *([_cell(v) for v in row.values()] for row in table.slice(0, most).to_pylist())]
     widths = [max(len(line[i]) for line in lines) for i in range(table.num_columns)]
     shown = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]

@@ -116,7 +116,10 @@ def _notes(dataset: Dataset, prepared: Dataset, release: Release) -> tuple[str, 
     quasi = prepared.schema.names("quasi")
     opened = [c for c in quasi if release.domains[c].open_low or release.domains[c].open_high]
     if opened:
-        notes.append(f"The outermost values are published as that value or beyond in: {', '.join(opened)}.")
+        notes.append(
+            f"The outermost values are published as that value or beyond in: {', '.join(opened)}. Sums and averages "
+            "over them have no bound on an open side; a hierarchy with low and high declared closes it."
+        )
     taken = [c for c in quasi if not prepared.domains[c].complete]
     if taken:
         notes.append(f"The list of possible values is taken from the data, not declared, in: {', '.join(taken)}.")

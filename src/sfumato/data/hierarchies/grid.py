@@ -161,11 +161,6 @@ def _notes(source: Source, low: int | None, high: int | None, opened: tuple[bool
     declared = [end is not None for end in (low, high)]
     if any(told and open_ for told, open_ in zip(declared, opened, strict=True)):
         notes.append(f"{source.name}: values beyond a declared end are published as that end or beyond.")
-    if not all(declared) and source.least:
-        notes.append(
-            f"{source.name}: an end that was not declared lies on the grid with at least {source.least} units at or "
-            "beyond it and means this value or beyond."
-        )
     return tuple(notes)
 
 
