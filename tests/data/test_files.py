@@ -67,6 +67,8 @@ def one_column(path: Path, **options: Any) -> tuple[str, list[Any]]:
         (["0.1234567891", "1.0"], "real", [0.1234567891, 1.0]),
         (["0.12345678901234567890", "1"], "text", ["0.12345678901234567890", "1"]),
         (["1.5e3", "-2.5E-3"], "real", [1500.0, -0.0025]),
+        (["0.30000000000000004", "0.10000000000000001"], "real", [0.1 + 0.2, 0.1]),
+        (["9007199254740993.0", "1.5e3"], "text", ["9007199254740993.0", "1.5e3"]),
         (["1.0e400", "1.5"], "text", ["1.0e400", "1.5"]),
         (["12E3", "1e5"], "text", ["12E3", "1e5"]),
         (["2020-02-29", "1899-12-31"], "date", [datetime.date(2020, 2, 29), datetime.date(1899, 12, 31)]),
@@ -179,6 +181,15 @@ def test_texts_that_mean_missing(csv_file: Any) -> None:
     assert cells(read(path, null_values=("NA", "-"))) == {"a": [None] * 3, "b": ["x", "", ""]}
     assert cells(read(path, null_values="NA"))["a"] == [None, None, "-"]
     assert cells(read(path, null_values=())) == {"a": ["NA", "NA", "-"], "b": ["x", "", ""]}
+    path = csv_file('a,b,c,d\n NA,-,  ,"NA  "\n1,1.50,2020-01-01,true\n')
+    data = read(path, null_values=("NA", "-", ""), normalize=True)
+    assert [column.kind for column in data.schema] == ["integer", "decimal", "date", "boolean"]
+    assert cells(data) == {
+        "a": [None, 1],
+        "b": [None, Decimal("1.50")],
+        "c": [None, datetime.date(2020, 1, 1)],
+        "d": [None, True],
+    }
 
 
 def test_variants_are_noted_and_made_one_when_asked(csv_file: Any) -> None:

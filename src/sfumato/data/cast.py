@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,8 @@ REAL = r"^-?(0|[1-9][0-9]*)(\.[0-9]+([eE][+-]?[0-9]{1,3})?)?$"
 DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 TRUTHS = ({"true", "false"}, {"True", "False"}, {"TRUE", "FALSE"})
 MOST_DIGITS = 18
+SAFE_DIGITS, MOST_DOUBLE_DIGITS = 15, 17
+"""Digits a double always keeps, and digits it needs to be told apart."""
 LOOKED_AT_FIRST = 1000
 
 
@@ -54,7 +57,8 @@ def cast(values: pa.Array, kind: Kind) -> tuple[pa.Array, Bools]:
     else:
         read = values.is_valid().to_numpy(zero_copy_only=False)
     found, kept = _numbers(values, kind) if kind in ("integer", "decimal", "real") else _others(values, kind)
-    return found, ~(kept & read)
+    kept = kept & read
+    return pc.if_else(pa.array(kept), found, pa.scalar(None, found.type)), ~kept
 
 
 def _looks(values: pa.Array, kind: Kind) -> bool:
@@ -77,7 +81,7 @@ def _from_text(values: pa.Array, kind: Kind) -> tuple[pa.Array, Bools]:
         found = kept.cast(wanted[kind])
     read = found.is_valid().to_numpy(zero_copy_only=False)
     if kind == "real":
-        read &= np.isfinite(found.fill_null(0.0).to_numpy(zero_copy_only=False)) & _short(values)
+        read &= np.isfinite(found.fill_null(0.0).to_numpy(zero_copy_only=False)) & _kept_by_doubles(kept, found)
     return found, read
 
 
@@ -104,12 +108,16 @@ def _dates(texts: pa.Array) -> pa.Array:
         return pc.if_else(pc.equal(days.cast(pa.string()), texts), days, pa.scalar(None, pa.date32()))
 
 
-def _short(values: pa.Array) -> Bools:
-    """Texts with at most 17 significant digits: a double keeps them."""
-    mantissa = pc.replace_substring_regex(values, r"[eE].*$", "")
-    digits = pc.replace_substring_regex(pc.replace_substring_regex(mantissa, r"[-.]", ""), r"^0+", "")
-    short = pc.less_equal(pc.utf8_length(digits), 17).fill_null(False)
-    return np.asarray(short.to_numpy(zero_copy_only=False))
+def _kept_by_doubles(texts: pa.Array, numbers: pa.Array) -> Bools:
+    """Texts whose double, written with as many digits as they have, is the same number again."""
+    as_written = pc.or_(pc.less_equal(pc.utf8_length(texts), SAFE_DIGITS), pc.equal(numbers.cast(pa.string()), texts))
+    kept = np.array(as_written.fill_null(False).to_numpy(zero_copy_only=False))
+    unsure = np.flatnonzero(~kept & texts.is_valid().to_numpy(zero_copy_only=False))
+    for i, text in zip(unsure, texts.take(pa.array(unsure)).to_pylist(), strict=True):
+        exact = Decimal(text).normalize()
+        n_digits = len(exact.as_tuple().digits)
+        kept[i] = n_digits <= MOST_DOUBLE_DIGITS and Decimal(f"{float(text):.{n_digits}g}") == exact
+    return kept
 
 
 def _numbers(values: pa.Array, kind: Kind) -> tuple[pa.Array, Bools]:
@@ -118,9 +126,10 @@ def _numbers(values: pa.Array, kind: Kind) -> tuple[pa.Array, Bools]:
         return pa.nulls(len(values), pa.int64()), np.zeros(len(values), dtype=bool)
     if kind == "real":
         found = values.cast(pa.float64(), safe=False)
+        if pa.types.is_decimal(values.type):
+            return found, _kept_by_doubles(values.cast(pa.string()), found)
         back = found.fill_null(0.0).to_numpy(zero_copy_only=False)
-        exact = np.abs(back) <= 2.0**53 if pa.types.is_integer(values.type) else np.ones(len(back), dtype=bool)
-        return found, exact
+        return found, np.abs(back) < 2.0**53 if pa.types.is_integer(values.type) else np.ones(len(back), dtype=bool)
     scale = 0 if kind == "integer" else _scale_of(values)
     steps, kept = steps_of(values, scale)
     return values_of(steps, kind, scale), kept
