@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,14 @@ FEWEST = 12
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """One code per row for a combination of columns, all below `size`; the missing value is a value."""
+    """One code per row for a combination of columns, all below `size`; the missing value is a value.
+
+    `units`: which person each row is about; None when every row is a person of its own.
+    """
 
     codes: Ints
     size: int
+    units: NDArray[np.int32] | None = None
 
     def counts(self) -> Ints:
         """Rows per combination that occurs; in no meaningful order."""
@@ -39,24 +43,35 @@ class Keys:
         """The same rows told apart by the smallest codes."""
         if self.size <= DENSE:
             rank = np.cumsum(np.bincount(self.codes, minlength=self.size) > 0) - 1
-            return Keys(rank[self.codes], int(rank[-1]) + 1)
+            return replace(self, codes=rank[self.codes], size=int(rank[-1]) + 1)
         found, codes = np.unique(self.codes, return_inverse=True)
-        return Keys(codes.astype(np.int64), len(found))
+        return replace(self, codes=codes.astype(np.int64), size=len(found))
+
+    def unique_rows(self) -> int:
+        """Rows whose combination only one person has."""
+        if self.units is None:
+            return int((self.counts() == 1).sum())
+        mine = self.dense()
+        lowest = np.full(mine.size, np.iinfo(np.int32).max, dtype=np.int32)
+        highest = np.zeros(mine.size, dtype=np.int32)
+        np.minimum.at(lowest, mine.codes, self.units)
+        np.maximum.at(highest, mine.codes, self.units)
+        return int((lowest == highest)[mine.codes].sum())
 
     def with_column(self, other: Keys) -> Keys:
         """Keys of both together; made dense first when the product would not fit."""
         mine = self if self.size * other.size < 2**62 else self.dense()
-        return Keys(mine.codes * other.size + other.codes, mine.size * other.size)
+        return replace(mine, codes=mine.codes * other.size + other.codes, size=mine.size * other.size)
 
 
 def keys_of(dataset: Dataset, column: str) -> Keys:
     """The codes of one column."""
-    return Keys(dataset.codes[column].astype(np.int64), max(dataset.domains[column].size, 1))
+    return Keys(dataset.codes[column].astype(np.int64), max(dataset.domains[column].size, 1), dataset.units)
 
 
 @dataclass(frozen=True)
 class Combination:
-    """What one combination of columns gives away: distinct combinations and rows that are the only one of theirs."""
+    """What one combination of columns gives away: distinct combinations and rows that give one person away."""
 
     columns: tuple[str, ...]
     distinct: int
@@ -117,6 +132,5 @@ def _all(names: Sequence[str], keys: dict[str, Keys]) -> Keys:
 
 
 def _facts(names: tuple[str, ...], key: Keys) -> Combination:
-    counts = key.counts()
-    alone = int((counts == 1).sum())
-    return Combination(names, len(counts), alone, alone / max(len(key.codes), 1))
+    alone = key.unique_rows()
+    return Combination(names, len(key.counts()), alone, alone / max(len(key.codes), 1))

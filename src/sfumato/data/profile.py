@@ -22,7 +22,8 @@ NAMED = 4
 class Profile(Tabular):
     """The table of columns, with two more: `.uniques` (combinations) and `.dependencies` (between columns).
 
-    `distinctness`: distinct values ÷ rows; `separation`: share of pairs of rows that the column tells apart.
+    `distinctness`: distinct values ÷ rows; `separation`: share of pairs of rows that the column tells apart;
+    `unique_rows`: rows whose value, or combination of values, only one person has.
     """
 
     def __init__(self, columns: pa.Table, uniques: pa.Table, dependencies: pa.Table, notes: Sequence[str]) -> None:
@@ -69,11 +70,12 @@ def profile(dataset: Dataset, *, most_combined: int = 3) -> Profile:
 
 def _facts(dataset: Dataset, name: str) -> Facts:
     domain, n = dataset.domains[name], dataset.n_rows
-    counts = keys_of(dataset, name).counts()
+    keys = keys_of(dataset, name)
+    counts = keys.counts()
     missing = int((dataset.codes[name] == domain.n_values).sum()) if domain.missing else 0
     pairs = n * (n - 1)
     separation = 1.0 if pairs == 0 else 1.0 - float((counts * (counts - 1)).sum()) / pairs
-    return Facts(name, domain.kind, domain.n_values, missing, int((counts == 1).sum()), len(counts) / n, separation)
+    return Facts(name, domain.kind, domain.n_values, missing, keys.unique_rows(), len(counts) / n, separation)
 
 
 def _columns_table(facts: Sequence[Facts], proposed: dict[str, tuple[Any, str]]) -> pa.Table:
