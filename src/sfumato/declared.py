@@ -68,7 +68,7 @@ def declared(cls: type[T]) -> type[T]:
         try:
             checked(self, *args, **kwargs)
         except ValidationError as error:
-            raise ParameterError(_message(cls.__name__, error)) from None
+            raise ParameterError(_message(cls, error)) from None
 
     made.__init__ = __init__
     return made  # type: ignore[no-any-return]
@@ -129,10 +129,13 @@ def _taken_apart(spec: str | Mapping[str, Any], key: str) -> tuple[str, dict[str
     return named.strip(), pairs
 
 
-def _message(name: str, error: ValidationError) -> str:
-    parts = []
+def _message(cls: type[Any], error: ValidationError) -> str:
+    name, known, parts = cls.__name__, [one.name for one in fields(cls)], []
     for one in error.errors():
-        where = ".".join(str(step) for step in one["loc"]) or "its parameters"
+        first, *rest = one["loc"] or ("its parameters",)
+        if isinstance(first, int):  # The place of an argument that was given without its name.
+            first = known[first] if first < len(known) else f"argument {first + 1}"
+        where = ".".join(str(step) for step in (first, *rest))
         text = one["msg"].removeprefix("Value error, ").removeprefix("Input ")
         parts.append(f"{where} {text[0].lower() + text[1:]}" if text else where)
     return f"{name}: {'; '.join(parts)}. See help(sfumato.{name}) for the parameters and their ranges."

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.chance import chance_of
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,8 +46,12 @@ def publish(
 
     `seed` is for science only: the release is then marked and `save` refuses it.
     """
+    from sfumato.contracts import Method as AnyMethod
     from sfumato.methods.publication import make_release
 
+    _refuse_unread(dataset)
+    if not isinstance(method, AnyMethod):
+        raise ParameterError("The method must be made first, with its parameters: publish(people, sf.Mondrian(), …).")
     if progress:
         progress(f"publishing {dataset.n_rows} rows with {method.name}")
     release = make_release(dataset, method, require=require, hierarchies=hierarchies or {}, chance=chance_of(seed))
@@ -72,7 +76,15 @@ def measure(release: PublishedRelease, truth: Dataset, **options: Any) -> Tabula
     """Losses, workload error, width and coverage of the answers, against the original."""
     from sfumato.utility.measures import measure as judge
 
+    _refuse_unread(truth)
     return judge(release.release, truth, **options)
+
+
+def _refuse_unread(table: Any) -> None:
+    from sfumato.data.dataset import Dataset
+
+    if not isinstance(table, Dataset):
+        raise SchemaError(f"A dataset is needed, not a {type(table).__name__}. Read the table first: sf.read(table).")
 
 
 class PublishedRelease:

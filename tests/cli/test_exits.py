@@ -44,6 +44,11 @@ def _run(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
     return main(["doctor"])
 
 
+def test_an_interrupt_inside_duckdb_is_an_interrupt(monkeypatch, capsys) -> None:
+    assert _run(monkeypatch, RuntimeError("Query interrupted")) == 130
+    assert "Interrupted" in capsys.readouterr().err
+
+
 def test_errors_go_to_stderr_with_the_nearest_feasible(monkeypatch, capsys) -> None:
     assert _run(monkeypatch, errors.Infeasible("k is 9, there are 4 rows. Lower k.", {"k": 4})) == 4
     said = capsys.readouterr()

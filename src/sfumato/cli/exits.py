@@ -68,8 +68,7 @@ def said() -> Iterator[None]:
         _drop_stdout()
         raise typer.Exit(BROKEN_PIPE) from None
     except KeyboardInterrupt:
-        print("Interrupted; nothing half-written is left.", file=sys.stderr)
-        raise typer.Exit(INTERRUPTED) from None
+        raise _interrupted() from None
     except (SfumatoError, MemoryError, TimeoutError) as error:
         print(f"Error: {_words(error)}", file=sys.stderr)
         raise typer.Exit(code_of(error)) from None
@@ -79,8 +78,15 @@ def said() -> Iterator[None]:
     except Exception as error:
         if _is_usage(error) or isinstance(error, typer.Exit | typer.Abort):
             raise
+        if isinstance(error, RuntimeError) and str(error) == "Query interrupted":  # DuckDB's word for Ctrl-C
+            raise _interrupted() from None
         _unexpected(error)
         raise typer.Exit(UNEXPECTED) from None
+
+
+def _interrupted() -> typer.Exit:
+    print("Interrupted; nothing half-written is left.", file=sys.stderr)
+    return typer.Exit(INTERRUPTED)
 
 
 def usage(error: Exception) -> int:

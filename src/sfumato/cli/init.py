@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -71,7 +72,7 @@ def project_text(source: str, name: str, columns: list[dict[str, Any]], accept: 
     """The project file; without `accept` the suggested roles are comments."""
     import tomlkit
 
-    sensitive = next((one["name"] for one in columns if one["role"] == "sensitive"), None)
+    sensitive = [one["name"] for one in columns if one["role"] == "sensitive"]
     document = tomlkit.document()
     for line in HEAD:
         document.add(tomlkit.comment(line))
@@ -94,11 +95,8 @@ def project_text(source: str, name: str, columns: list[dict[str, Any]], accept: 
     return tomlkit.dumps(document)
 
 
-def _needs(sensitive: str | None) -> list[dict[str, Any]]:
-    needs: list[dict[str, Any]] = [{"model": "k-anonymity", "k": 5}]
-    if sensitive is not None:
-        needs.append({"model": "l-diversity", "l": 2, "on": sensitive})
-    return needs
+def _needs(sensitive: Sequence[str]) -> list[dict[str, Any]]:
+    return [{"model": "k-anonymity", "k": 5}, *({"model": "l-diversity", "l": 2, "on": name} for name in sensitive)]
 
 
 def _inline(entry: dict[str, Any]) -> Any:
