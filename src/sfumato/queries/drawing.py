@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from sfumato.errors import ParameterError
 from sfumato.queries.formats import _cell
 
 if TYPE_CHECKING:
@@ -38,29 +40,34 @@ def _cell_html(one: Shown, row: dict[str, Any], scales: dict[str, tuple[float, f
     value = escape(_cell(row[one.name]))
     if not one.companions:
         return value
-    lo, hi = row[one.companions[0]], row[one.companions[1]]
+    lo, hi, *quantiles = (row[name] for name in one.companions)
     said = escape(f"[{'−∞' if lo is None else _cell(lo)}, {'∞' if hi is None else _cell(hi)}]")
-    return f'{value} <small style="opacity:.7">{said}</small><br>{_bar(row[one.name], lo, hi, scales[one.name])}'
+    bar = _bar(row[one.name], (lo, hi), [q for q in quantiles if q is not None], scales[one.name])
+    return f'{value} <small style="opacity:.7">{said}</small><br>{bar}'
 
 
-def _bar(value: Any, lo: Any, hi: Any, scale: tuple[float, float]) -> str:
-    """An inline SVG: the range, open to the side where there is no bound, and a tick at the estimate."""
+def _bar(value: Any, bounds: tuple[Any, Any], quantiles: list[Any], scale: tuple[float, float]) -> str:
+    """An inline SVG: the hard range, open to the side where there is no bound, from the lowest to the highest quantile
+    in a darker shade, and a tick at the estimate."""
     if value is None:
         return ""
     least, most = scale
     room = (most - least) or 1.0
 
-    def x(number: float) -> float:
-        return round(1 + (WIDTH - 2) * (number - least) / room, 1)
+    def x(number: Any) -> float:
+        return round(1 + (WIDTH - 2) * (_number(number) - least) / room, 1)
 
-    left = 0.0 if lo is None else x(_number(lo))
-    right = float(WIDTH) if hi is None else x(_number(hi))
-    tick, wide = x(_number(value)), max(right - left, 1)
-    return (
-        f'<svg width="{WIDTH}" height="{HEIGHT}" role="img" aria-hidden="true">'
-        f'<rect x="{left}" y="3" width="{wide:.1f}" height="4" rx="2" fill="currentColor" opacity=".25"/>'
-        f'<rect x="{tick - 1:.1f}" y="0" width="2" height="{HEIGHT}" fill="currentColor"/></svg>'
-    )
+    def band(left: float, right: float, opacity: str) -> str:
+        wide = max(right - left, 1)
+        shape = f'x="{left}" y="3" width="{wide:.1f}" height="4" rx="2"'
+        return f'<rect {shape} fill="currentColor" opacity="{opacity}"/>'
+
+    lo, hi = bounds
+    drawn = band(0.0 if lo is None else x(lo), float(WIDTH) if hi is None else x(hi), ".25")
+    if len(quantiles) > 1:
+        drawn += band(min(map(x, quantiles)), max(map(x, quantiles)), ".45")
+    drawn += f'<rect x="{x(value) - 1:.1f}" y="0" width="2" height="{HEIGHT}" fill="currentColor"/>'
+    return f'<svg width="{WIDTH}" height="{HEIGHT}" role="img" aria-hidden="true">{drawn}</svg>'
 
 
 def _scale(one: Shown, rows: list[dict[str, Any]]) -> tuple[float, float]:
@@ -79,20 +86,47 @@ def _number(value: Any) -> float:
 
 
 def chart(answer: Answer, altair: Any) -> Any:
-    """Estimates as points on their bounds, one panel for each uncertain column."""
+    """Hard bounds as bars, quantiles as a darker band and estimates as points, a panel for each uncertain column."""
     keys = [one.name for one in answer.shown if not one.companions]
-    panels = []
-    for one in answer.shown:
-        if not one.companions:
-            continue
-        rows = [
+    uncertain = [one for one in answer.shown if one.companions]
+    if not uncertain:
+        raise ParameterError("Every column of this answer is certain: there is no range to draw. Plot .df() instead.")
+    rows = answer.arrow().slice(0, MOST_ROWS).to_pylist()
+    names = [", ".join(_cell(row[key]) for key in keys) for row in rows]
+    return altair.vconcat(*(_panel(one, rows, names, altair) for one in uncertain))
+
+
+def _panel(one: Shown, rows: list[dict[str, Any]], names: list[str], altair: Any) -> Any:
+    """One uncertain column; where there is no bound the bar runs to the end of the scale."""
+    least, most = _scale(one, rows)
+    dated = any(hasattr(row[one.name], "toordinal") for row in rows)
+    kind = "T" if dated else "Q"
+    lo, hi, *quantiles = one.companions
+
+    def put(value: Any, instead: float | None = None) -> Any:
+        if value is not None:
+            return value.isoformat() if dated else value
+        return None if instead is None else _day(instead) if dated else instead
+
+    values = []
+    for row, name in zip(rows, names, strict=True):
+        band = [row[q] for q in quantiles if row[q] is not None]
+        values.append(
             {
-                "row": ", ".join(_cell(row[key]) for key in keys) or one.name,
-                "estimate": row[one.name], "lo": row[one.companions[0]], "hi": row[one.companions[1]],
+                "row": name or one.name, "estimate": put(row[one.name]),
+                "lo": put(row[lo], least), "hi": put(row[hi], most),
+                "from": put(min(band, default=None)), "to": put(max(band, default=None)),
             }
-            for row in answer.rows()
-        ]  # fmt: skip
-        base = altair.Chart(altair.Data(values=rows)).encode(y=altair.Y("row:N", sort=None, title=None))
-        bar = base.mark_rule(strokeWidth=4, opacity=0.4).encode(x=altair.X("lo:Q", title=one.name), x2="hi:Q")
-        panels.append(bar + base.mark_point(filled=True).encode(x="estimate:Q"))
-    return altair.vconcat(*panels)
+        )  # fmt: skip
+    base = altair.Chart(altair.Data(values=values)).encode(y=altair.Y("row:N", sort=None, title=None))
+    scale = altair.Scale(zero=not dated and least >= 0 and least < 0.3 * most)
+    tips = [altair.Tooltip(f"{field}:{kind}") for field in ("estimate", "lo", "hi")]
+    axis = altair.X(f"lo:{kind}", title=one.name, scale=scale)
+    drawn = base.mark_rule(strokeWidth=5, opacity=0.3).encode(x=axis, x2="hi", tooltip=tips)
+    if len(quantiles) > 1:
+        drawn += base.mark_rule(strokeWidth=5, opacity=0.6).encode(x=f"from:{kind}", x2="to")
+    return drawn + base.mark_point(filled=True, size=40).encode(x=f"estimate:{kind}", tooltip=tips)
+
+
+def _day(number: float) -> str:
+    return datetime.date.fromordinal(round(number)).isoformat()
