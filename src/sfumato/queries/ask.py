@@ -113,7 +113,8 @@ class Asked:
         tree, name, kind = self.query.outputs[place], self.known.names[place], self.known.types[place]
         if not agg_places(tree):
             values = self.over.certain(tree)
-            _add(columns, name, (values if len(rows) == len(values) == 0 else values.take(pa.array(rows))), own=True)
+            values = values if len(rows) == len(values) == 0 else values.take(pa.array(rows))
+            name = _add(columns, name, values, [one.name for one in shown])
             shown.append(Shown(name, (), "GROUP BY key", 0.0))
             return None
         fact = self.over.fact(tree)
@@ -121,9 +122,8 @@ class Asked:
         sort = "integer" if kind in INTEGERS else sort
         lo, hi, null = fact.lo[rows], fact.hi[rows], fact.may_be_null[rows]
         certain = bool((((lo == hi) & ~null) | np.isnan(lo)).all())
-        name = _add(
-            columns, name, typed(fact.estimate[rows], sort if certain or sort != "integer" else "other"), own=True
-        )
+        estimate = typed(fact.estimate[rows], sort if certain or sort != "integer" else "other")
+        name = _add(columns, name, estimate, [one.name for one in shown])
         companions = []
         if not certain:
             for title, values in ((f"{name}__lo", lo), (f"{name}__hi", hi)):
@@ -135,10 +135,10 @@ class Asked:
         return fact
 
 
-def _add(columns: dict[str, pa.Array], name: str, values: pa.Array, own: bool = False) -> str:
+def _add(columns: dict[str, pa.Array], name: str, values: pa.Array, outputs: Sequence[str] = ()) -> str:
     """Put a column in place; a repeated output gets a number, as DuckDB does."""
     final, n = name, 1
-    while own and final in columns:
+    while final in outputs:
         final, n = f"{name}_{n}", n + 1
     if final in columns:
         raise ParameterError(f"The answer would have two columns called {final!r}. Give the query's own another name.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,9 @@ def as_csv(answer: Tabular) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(answer.arrow().column_names)
     for row in _rows(answer):
-        writer.writerow(["" if value is None else repr(value) if isinstance(value, float) else value for value in row])
+        writer.writerow(
+            ["" if value is None else repr(value) if isinstance(value, float) else _text(value) for value in row]
+        )
     return out.getvalue().removesuffix("\n")
 
 
@@ -89,8 +92,12 @@ def _rows(answer: Tabular) -> list[tuple[Any, ...]]:
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value if value is None or isinstance(value, bool | int | float | str) else str(value)
-            for key, value in row.items()}  # fmt: skip
+    return {key: value if _in_json(value) else str(value) for key, value in row.items()}
+
+
+def _in_json(value: object) -> bool:
+    """JSON has no word for infinity."""
+    return math.isfinite(value) if isinstance(value, float) else value is None or isinstance(value, bool | int | str)
 
 
 def _cell(value: object) -> str:
@@ -98,7 +105,11 @@ def _cell(value: object) -> str:
         return "NULL"
     if isinstance(value, float):
         return f"{value:.1f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
-    return str(value).replace("\n", "\\n").replace("\r", "\\r")
+    return _text(value).replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _kind(arrow: object) -> str:
@@ -106,4 +117,6 @@ def _kind(arrow: object) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    for sign in "\\|*`":
+        text = text.replace(sign, "\\" + sign)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")
