@@ -30,7 +30,9 @@ class Files:
             try:
                 self._archive = zipfile.ZipFile(path)
             except (zipfile.BadZipFile, OSError):
-                raise SchemaError(f"{path.name} is neither a package directory nor a zip of one.") from None
+                raise SchemaError(
+                    f"{path.name} is neither a package directory nor a zip of one. Check the path."
+                ) from None
         elif not path.is_dir():
             raise SchemaError(f"There is no release package at {path.name}. Check the path.")
 
