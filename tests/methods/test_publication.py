@@ -215,6 +215,9 @@ def test_notes_say_roles_open_ends_and_lists_from_the_data() -> None:
     assert "2 columns of the original not published" in notes
     assert "or beyond in: age" in notes
     assert "not declared, in: town" in notes
+    assert "No requirement speaks of the sensitive values of: diagnosis, pay." in notes
+    need = [KAnonymity(4), sf.LDiversity(2, on="diagnosis")]
+    assert "values of: pay." in " ".join(make_release(people(), Mondrian(), require=need).recipe.notes)
     assert not any(canary in notes for canary in CANARIES)
     assert "made without care" in make_release(people(), Careless(4), require=KAnonymity(4)).recipe.notes
 

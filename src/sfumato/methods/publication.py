@@ -56,7 +56,7 @@ def make_release(
         promises=promises,
         unit=next(iter(prepared.schema.names("unit")), "row"),
         reproducible=chance.reproducible,
-        notes=_notes(dataset, prepared, release),
+        notes=_notes(dataset, prepared, release, promises),
         title=title,
     )
     return release.with_recipe(recipe)
@@ -101,7 +101,7 @@ def _judged(method: Method, requirements: Sequence[Requirement], evidence: Group
     return tuple(promises)
 
 
-def _notes(dataset: Dataset, prepared: Dataset, release: Release) -> tuple[str, ...]:
+def _notes(dataset: Dataset, prepared: Dataset, release: Release, promises: Sequence[Promise]) -> tuple[str, ...]:
     """What a reader should know: roles, what is not published, open ends, value lists taken from the data."""
     roles = ", ".join(
         f"{c.name}: {'quasi-identifier' if c.role == 'quasi' else c.role}" for c in prepared.schema if c.role != "unit"
@@ -120,6 +120,10 @@ def _notes(dataset: Dataset, prepared: Dataset, release: Release) -> tuple[str, 
             f"The outermost values are published as that value or beyond in: {', '.join(opened)}. Sums and averages "
             "over them have no bound on an open side; a hierarchy with low and high declared closes it."
         )
+    spoken = {promise.on for promise in promises}
+    alone = [c for c in prepared.schema.names("sensitive") if c not in spoken]
+    if alone:
+        notes.append(f"No requirement speaks of the sensitive values of: {', '.join(alone)}.")
     taken = [c for c in quasi if not prepared.domains[c].complete]
     if taken:
         notes.append(f"The list of possible values is taken from the data, not declared, in: {', '.join(taken)}.")
