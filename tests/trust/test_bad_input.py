@@ -148,6 +148,21 @@ def test_columns_that_are_not_there(here: Path, refused: Callable[..., str]) -> 
     refused(["measure", "kept", "--truth", "people.csv"], 5, "disease")
 
 
+@pytest.mark.parametrize("name", ["group_id", "Size", "age__lo", "x__hi"])
+def test_columns_called_like_those_of_a_release(
+    here: Path, refused: Callable[..., str], capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (here / "people.csv").write_text(GOOD.replace("sex", name, 1).replace("pay", "__row", 1))
+    for role in ("--quasi", "--sensitive", "--plain"):
+        refused(["publish", "people.csv", "-o", "kept", "--force", role, name, *NEED[:2]], 5, f"{name}.*Rename it")
+    for method in ("mondrian", "anatomy"):
+        roles = ["--identifier", name, "--quasi", "age", "--sensitive", "disease", "--plain", "__row"]
+        arguments = ["publish", "people.csv", "-o", "kept", "--force", *roles, "--method", method, *NEED]
+        assert main(arguments) == 0
+        assert main(["verify", "kept"]) == 0
+    assert f"{CANARY}-name" not in "".join(capsys.readouterr())
+
+
 def test_mixed_columns_are_read_as_text_and_casts_that_lose_are_refused(
     here: Path, refused: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:

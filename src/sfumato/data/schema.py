@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 Kind = Literal["integer", "real", "decimal", "date", "boolean", "text"]
 Role = Literal["identifier", "quasi", "sensitive", "plain", "unit"]
 ROLES: tuple[Role, ...] = get_args(Role)
+PUBLISHED: tuple[Role, ...] = ("quasi", "sensitive", "plain")
+TAKEN = ("group_id", "size")
+"""Columns of a release's own, beside `<column>__lo` and `<column>__hi`."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class Schema:
                 if role_of.get(self[name].name, role) != role:
                     raise SchemaError(f"Column {name!r} was given two roles, {role_of[name]} and {role}. Keep one.")
                 role_of[name] = role
+        _refuse_taken([name for name, role in role_of.items() if role in PUBLISHED])
         return Schema(tuple(replace(column, role=role_of.get(column.name)) for column in self.columns))
 
     def with_hierarchies(self, hierarchies: Mapping[str, Hierarchy]) -> Schema:
@@ -89,3 +93,12 @@ class Schema:
         for name in hierarchies:
             self[name]
         return Schema(tuple(replace(c, hierarchy=hierarchies.get(c.name, c.hierarchy)) for c in self.columns))
+
+
+def _refuse_taken(published: Iterable[str]) -> None:
+    taken = [name for name in published if name.lower() in TAKEN or name.lower().endswith(("__lo", "__hi"))]
+    if taken:
+        raise SchemaError(
+            f"A release has columns of its own called {', '.join(TAKEN)}, <column>__lo and <column>__hi, "
+            f"so {', '.join(taken)} cannot be published under that name. Rename it in the data."
+        )
