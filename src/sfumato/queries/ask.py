@@ -19,6 +19,7 @@ from sfumato.queries.figures import Fact, Figures
 from sfumato.queries.lift import Lifted, agg_places
 from sfumato.queries.over import Over
 from sfumato.queries.plan import Plan, make_plan
+from sfumato.queries.separating import outcomes_of
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
@@ -64,7 +65,7 @@ def _asked(worlds: Worlds, text: str, names: tuple[str, ...], n_worlds: int, cha
     plan = make_plan(query, worlds.domains)
     simple = None if plan.asks_sql else by_form(query.question, worlds.domains)
     known = simple if simple is not None else bound(text, names, types)
-    figures = Figures(worlds.outcomes(plan), n_worlds, chance)
+    figures = Figures(outcomes_of(worlds, query, plan), n_worlds, chance)
 
     def call_types() -> Mapping[int, str]:
         return dict(enumerate(bound(text, names, types).calls))

@@ -140,8 +140,8 @@ def _kept(predicates: Sequence[Predicate], cells: Cells) -> tuple[Bools, Bools |
     return kept, (sure_in | sure_out) if open_ended else None
 
 
-def make_plan(lifted: Lifted, domains: Mapping[str, Domain]) -> Plan:
-    """Split WHERE, compile keys and arguments."""
+def make_plan(lifted: Lifted, domains: Mapping[str, Domain], keys: KeyBook | None = None) -> Plan:
+    """Split WHERE, compile keys and arguments; `keys`: the book to write keys in, when another plan has begun one."""
     question = lifted.question
     rows = Rows(domains)
     parts = [_part(rows, key) for key in question.keys]
@@ -153,7 +153,7 @@ def make_plan(lifted: Lifted, domains: Mapping[str, Domain]) -> Plan:
     factors = [_factor(domains, names, trees) for names, trees in rest]
     mixed_rows = Rows(domains)
     predicates = [mixed_rows.predicate(tree) for tree in mixed]
-    book = KeyBook(question.grouped and bool(question.keys))
+    book = KeyBook(question.grouped and bool(question.keys)) if keys is None else keys
     asks_sql = any(one.asked for one in (rows, mixed_rows, *(factor.rows for factor in factors)))
     return Plan(core, factors, book, (mixed_rows, predicates), rows, parts, key_sure, values, asks_sql)
 
