@@ -246,9 +246,13 @@ class Worlds(Protocol):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing the verifier looked at: what was asked, whether it holds, figures without cell values."""
+    """One thing the verifier looked at: what was asked, whether it holds, figures without cell values.
+
+    Not `decided`: what was given neither shows nor refutes it; then `holds` only says that nothing contradicts it.
+    """
 
     check: str
     holds: bool
     detail: str
     figures: Mapping[str, Any] = field(default_factory=dict)
+    decided: bool = True

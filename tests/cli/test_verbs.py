@@ -236,3 +236,16 @@ def test_the_demo_runs(here: Path, capsys) -> None:
     assert "Next:" in err
     document = checked("demo", said(capsys, ["demo", "--rows", "400", "--json"])[0])
     assert len(document["questions"]) == 5
+
+
+def test_what_the_bytes_do_not_decide_is_marked(here: Path, capsys) -> None:
+    people = (here / "people.csv").read_text(encoding="utf8").splitlines()
+    lines = [f"{line},{'person' if i == 0 else f'p{i}'}" for i, line in enumerate(people)]
+    (here / "persons.csv").write_text("\n".join(lines) + "\n", encoding="utf8")
+    said(capsys, ["publish", "persons.csv", "-o", "persons", *ROLES, *NEED, "--unit", "person"])
+    out, err = said(capsys, ["verify", "persons"])
+    assert out.count("open  promise") == 2 and "--raw" in err
+    verified = checked("verification", said(capsys, ["verify", "persons", "--json"])[0])
+    assert verified["holds"] and sum(not one["decided"] for one in verified["findings"]) == 2
+    out, err = said(capsys, ["verify", "persons", "--raw", "persons.csv"])
+    assert "open" not in out and "All" in err

@@ -71,11 +71,18 @@ def disease() -> Domain:
     return Domain("text", pa.array(DISEASES), region="set")
 
 
-def promises(classes: list[list[str]], on: str = "disease") -> tuple[Promise, ...]:
-    """k, distinct, entropy, frequency and recursive l, t and (α, k) that these classes of values just meet."""
+def promises(
+    classes: list[list[str]], on: str = "disease", alike: list[list[Any]] | None = None
+) -> tuple[Promise, ...]:
+    """k, distinct, entropy, frequency and recursive l, t and (α, k) that these classes of values just meet.
+
+    `alike`: rows by equal quasi-identifiers where those are not the classes; then the size of the classes is promised
+    beside.
+    """
     total = Counter(v for one in classes for v in one)
     n = sum(total.values())
-    k = min(len(one) for one in classes)
+    size = min(len(one) for one in classes)
+    k = size if alike is None else min(len(one) for one in alike)
     distinct = min(len(set(one)) for one in classes)
     worst = max(Fraction(max(Counter(one).values()), len(one)) for one in classes)
     entropies = [-sum(c / len(o) * math.log(c / len(o)) for c in Counter(o).values()) for o in classes]
@@ -90,6 +97,8 @@ def promises(classes: list[list[str]], on: str = "disease") -> tuple[Promise, ..
         Promise("alpha-k", {"alpha": alpha, "k": k}, on, {"alpha": float(worst), "k": k}),
         Promise("l-diversity", {"l": math.floor(1 / worst), "kind": "frequency"}, on, {"l": float(1 / worst)}),
     ]
+    if alike is not None:
+        found.append(Promise("group-size", {"k": size}, None, {"k": size}))
     if entropy > 1:
         floor = math.floor(entropy * 100) / 100
         found.append(Promise("l-diversity", {"l": floor, "kind": "entropy"}, on, {"l": entropy}))
@@ -164,7 +173,10 @@ def anatomized(rng: np.random.Generator, n_suppressed: int = 0, k: int = 2) -> A
     slot_group, value_group = rng.permutation(rows), rng.permutation(rows)
     slots = {c: rng.integers(0, domains[c].size, len(rows)).astype(np.int32) for c in ("age", "city")}
     values = {c: rng.integers(0, domains[c].size, len(rows)).astype(np.int32) for c in ("disease", "stage")}
-    made = promises(classes_of(value_group.tolist(), domains["disease"].decode(values["disease"]).to_pylist()))
+    groups = classes_of(value_group.tolist(), domains["disease"].decode(values["disease"]).to_pylist())
+    made = promises(
+        groups, alike=classes_of(list(zip(slots["age"], slots["city"], strict=True)), slots["age"].tolist())
+    )
     roles: Any = {"age": "quasi", "city": "quasi", "disease": "sensitive", "stage": "sensitive"}
     schema = Schema(tuple(Column(c, domains[c].kind, roles[c]) for c in domains))
     recipe = Recipe("anatomy", {}, made, title=None, license="CC-BY-4.0")

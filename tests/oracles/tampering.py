@@ -263,6 +263,75 @@ def _(files: Files, rng: Rng) -> Files | None:
     return guarantee(files, "k-anonymity", lambda one: one.update(achieved={"k": one["achieved"]["k"] - 1}))
 
 
+@kind("size of groups raised")
+def _(files: Files, rng: Rng) -> Files | None:
+    def change(one: dict[str, Any]) -> None:
+        k = one["parameters"]["k"] + 1
+        one.update(parameters={"k": k}, achieved={"k": k})
+
+    return guarantee(files, "group-size", change)
+
+
+@kind("size of groups called k-anonymity")
+def _(files: Files, rng: Rng) -> Files | None:
+    def apply(document: Any) -> bool | None:
+        sizes = [one for one in document["guarantees"] if one["model"] == "group-size"]
+        if not sizes or sizes[0]["parameters"] == document["guarantees"][0]["parameters"]:
+            return False
+        sizes[0]["model"] = "k-anonymity"
+        return None
+
+    return edited(files, "guarantees.json", apply)
+
+
+def of_persons(files: Files, model: str, change: Callable[[dict[str, Any]], Any], reading: str = "") -> Files | None:
+    """One promise spoilt in a package whose promises count persons by a column that is not there."""
+    spoilt = guarantee(files, model, change, reading or None)
+
+    def rename(document: Any) -> None:
+        document["unit"] = "person"
+        for one in document["guarantees"]:
+            one["unit"] = "person"
+
+    return edited(spoilt, "guarantees.json", rename) if spoilt else None
+
+
+@kind("k of persons beyond the rows")
+def _(files: Files, rng: Rng) -> Files | None:
+    k = [10**6, 10**3, 99][int(rng.integers(3))]
+    return of_persons(files, "k-anonymity", lambda one: one.update(parameters={"k": k}, achieved={"k": k}))
+
+
+@kind("l of persons beyond the values")
+def _(files: Files, rng: Rng) -> Files | None:
+    reading = ["distinct", "frequency"][int(rng.integers(2))]
+
+    def change(one: dict[str, Any]) -> None:
+        one["parameters"]["l"] = one["achieved"]["l"] = 7
+
+    return of_persons(files, "l-diversity", change, reading)
+
+
+@kind("alpha of persons below one value's share")
+def _(files: Files, rng: Rng) -> Files | None:
+    return of_persons(
+        files, "alpha-k", lambda one: (one["parameters"].update(alpha=0.1), one["achieved"].update(alpha=0.1))
+    )
+
+
+@kind("t of persons below what is absent")
+def _(files: Files, rng: Rng) -> Files | None:
+    groups = table(files, "data/sensitive.parquet") if "data/sensitive.parquet" in files else None
+    if groups is None:
+        return None
+    held = groups.select(["group_id", "disease"]).group_by(["group_id", "disease"]).aggregate([])
+    if len(held) == len(set(held["group_id"].to_pylist())) * len(set(held["disease"].to_pylist())):
+        return None
+    return of_persons(
+        files, "t-closeness", lambda one: (one["parameters"].update(t=0.0), one["achieved"].update(t=0.0))
+    )
+
+
 @kind("l raised")
 def _(files: Files, rng: Rng) -> Files | None:
     return guarantee(

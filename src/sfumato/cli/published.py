@@ -47,7 +47,7 @@ RELEASE = {
 }
 FIGURE = record({"metric": TEXT, "column": maybe(TEXT), "value": NUMBER, "unit": TEXT, "meaning": TEXT})
 SUGGESTION = record({"name": TEXT, "role": maybe(TEXT), "reason": TEXT, "hierarchy": maybe(ANYTHING)})
-FINDING = record({"check": TEXT, "holds": FLAG, "detail": TEXT, "figures": ANYTHING})
+FINDING = record({"check": TEXT, "holds": FLAG, "decided": FLAG, "detail": TEXT, "figures": ANYTHING})
 COLUMN = record(
     {"name": TEXT, "kind": TEXT, "distinct": COUNT, "missing": COUNT, "unique_rows": COUNT, "distinctness": NUMBER},
     separation=NUMBER,

@@ -96,6 +96,17 @@ class Cells:
             found[key][value] += times
         return list(found.values()) if keys else [Counter(dict(zip(values, n, strict=True)))]
 
+    def alike(self) -> list[int]:
+        """Rows per published combination of quasi-identifiers; where those are exact, their values, not the groups."""
+        if self.form == "generalized":
+            return [sum(group.values()) for group in self.groups(None)]
+        names = [one.name for one in self.columns if one.role == "quasi"]
+        n_rows = self.tables["quasi"].num_rows
+        if not names:
+            return [n_rows] if n_rows else []
+        counted = self.tables["quasi"].select(names).group_by(names).aggregate([([], "count_all")])
+        return [int(n) for n in counted.column("count_all").to_pylist()]
+
 
 def read_cells(files: Mapping[str, bytes], package: Any) -> Cells:
     """Tables and columns of a package, or `Broken` when datapackage.json and the files do not fit."""

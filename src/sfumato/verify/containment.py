@@ -21,11 +21,15 @@ SECONDS = 20.0
 @dataclass(frozen=True)
 class Matched:
     """`contained`: True, False, or None when it could not be decided. `group[row]`: the class or group of each
-    original row, −1 for suppressed ones; `n_free`: rows that could belong to several."""
+    original row, −1 for suppressed ones; `n_free`: rows that could belong to several. `sizes[group]`: published rows;
+    `types[row]` and `choices`: every (type of row, group) that could be."""
 
     contained: bool | None
     group: Ints
     n_free: int
+    sizes: Ints
+    types: Ints
+    choices: tuple[Ints, Ints]
 
 
 def match(cells: Cells, raw: pa.Table) -> Matched:
@@ -83,7 +87,9 @@ def _transport(published: tuple[Ints, Ints], original: tuple[Ints, Ints], inside
     found = maximum_flow(network, s, s + 1)
     group = _assigned(found.flow, raw, classes[first_pub], a)
     degree = np.bincount(source, minlength=a)
-    return Matched(int(found.flow_value) == len(classes), group, int(n_raw[degree > 1].sum()))
+    choices = (source, classes[first_pub][target])
+    sizes = np.bincount(classes, minlength=int(classes.max(initial=-1)) + 1)
+    return Matched(int(found.flow_value) == len(classes), group, int(n_raw[degree > 1].sum()), sizes, raw, choices)
 
 
 def _edges(raw: tuple[Ints, Ints], pub: tuple[Ints, Ints], inside: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
@@ -126,7 +132,7 @@ def _match_groups(cells: Cells, raw: pa.Table) -> Matched:
     slot_group = cells.tables["quasi"].column("group_id").to_numpy()
     value_group = cells.tables["sensitive"].column("group_id").to_numpy()
     if _short(slots, slots_raw) or _short(values, values_raw):
-        return Matched(False, np.full(raw.num_rows, -1, dtype=np.int64), 0)
+        return Matched(False, placed, 0, sizes, placed, (placed[:0], placed[:0]))
     rows, first = tuples([slots_raw, values_raw], raw.num_rows)
     n_rows = np.bincount(rows, minlength=len(first))
     kind, group = _choices((slots, slot_group), (values, value_group), slots_raw[first], values_raw[first])
@@ -136,14 +142,15 @@ def _match_groups(cells: Cells, raw: pa.Table) -> Matched:
     ]
     solved = _solve(kind, n_rows, needs, len(slot_group))
     free = np.bincount(kind, minlength=len(first)) > 1
-    placed = np.full(raw.num_rows, -1, dtype=np.int64)
+    n_free = int(n_rows[free].sum())
     if solved is None or solved is False:
-        return Matched(None if solved is None else False, placed, int(n_rows[free].sum()))
+        return Matched(None if solved is None else False, placed, n_free, sizes, rows, (kind, group))
     owner, fill = np.repeat(kind, solved), np.repeat(group, solved)
     order = np.argsort(rows, kind="stable")
     starts = np.searchsorted(rows[order], np.arange(len(first)))
     placed[order[starts[owner] + np.arange(len(owner)) - np.searchsorted(owner, owner)]] = fill
-    return Matched(True, placed, int(n_rows[free].sum()))
+    placed, sizes = np.full(raw.num_rows, -1, dtype=np.int64), np.bincount(slot_group)
+    return Matched(True, placed, n_free, sizes, rows, (kind, group))
 
 
 def _short(published: Ints, original: Ints) -> bool:

@@ -6,6 +6,7 @@ A group is a Counter of values; a missing value is the value None.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -14,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+# No exponents: a few signs could stand for a number that fills the memory.
+WRITTEN = re.compile(r"-?\d{1,40}(?:\.\d{1,40}|/\d{1,40})?", re.ASCII)
 Group = Counter[Any]
 Parameters = Mapping[str, Any]
 
@@ -24,7 +27,11 @@ class Unknown(Exception):
 
 def fraction(value: Any) -> Fraction:
     """A parameter as it was written: 0.2 is one fifth."""
+    if isinstance(value, Fraction):
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise Unknown("a parameter that is no number")
+    if isinstance(value, str) and not WRITTEN.fullmatch(value):
         raise Unknown("a parameter that is no number")
     try:
         return Fraction(Decimal(repr(value))) if isinstance(value, float) else Fraction(value)

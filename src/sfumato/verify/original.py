@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from sfumato.contracts import Finding
 from sfumato.verify.canaries import SHORTEST, scan
 from sfumato.verify.cells import Cells
 from sfumato.verify.containment import Matched, match
-from sfumato.verify.models import Group
-from sfumato.verify.promises import Evidence, Judged, check_promises, order_and_levels
-from sfumato.verify.raw_table import coded, read_raw
+from sfumato.verify.persons import check_persons
+from sfumato.verify.raw_table import read_raw
 
 
 def check_original(cells: Cells, guarantees: Any, files: dict[str, bytes], raw: Any) -> Iterator[Finding]:
@@ -40,7 +37,7 @@ def check_original(cells: Cells, guarantees: Any, files: dict[str, bytes], raw: 
 def _contained(found: Matched, n_rows: int) -> Finding:
     if found.contained is None:
         detail = f"Not decided: {found.n_free} rows could belong to several groups. Slots and values agree in number."
-        return Finding("original is a world", True, detail, {"free": found.n_free})
+        return Finding("original is a world", True, detail, {"free": found.n_free}, decided=False)
     detail = f"All {n_rows} rows of the original fit the release."
     if not found.contained:
         detail = "The release does not allow this original: no way to match rows and groups."
@@ -52,48 +49,7 @@ def _check_units(cells: Cells, guarantees: Any, raw: pa.Table, found: Matched) -
     if unit not in raw.column_names:
         yield Finding("units", False, f"The original has no column {unit!r} to count persons by.")
         return
-    if found.contained is None:
-        yield Finding("units", True, "Not decided: which rows belong to which group is not certain.")
-        return
-    findings = check_promises(cells, guarantees, _evidence_of_units(cells, raw, found, unit), f"persons by {unit}")
-    for one in findings:
-        if one.holds or not found.n_free:
-            yield one
-            continue
-        detail = (
-            f"Not decided: {found.n_free} rows could belong to several groups, and in the way they were matched here "
-            "it does not hold. It was checked at publication."
-        )
-        yield Finding(one.check, True, detail, {"free": found.n_free})
-
-
-def _evidence_of_units(cells: Cells, raw: pa.Table, found: Matched, unit: str) -> Evidence:
-    """Groups in distinct persons; a row whose unit is missing is a person of its own."""
-    units = coded(raw.column(unit), "text")
-    person = units.codes.copy()
-    lone = np.array([value is None for value in units.values], dtype=bool)[person] if len(person) else person > 0
-    person[lone] = len(units.values) + np.arange(int(lone.sum()))
-    rows = found.group >= 0
-
-    def look(on: str | None) -> Judged:
-        said = cells.said(on) if on is not None else None
-        values: list[Any] = [None] * raw.num_rows
-        if said is not None:
-            column = coded(raw.column(said.name), said.kind)
-            values = [column.values[code] for code in column.codes.tolist()]
-        members: dict[int, set[int]] = defaultdict(set)
-        holders: dict[int, dict[Any, set[int]]] = defaultdict(lambda: defaultdict(set))
-        everywhere: dict[Any, set[int]] = defaultdict(set)
-        for i in np.flatnonzero(rows).tolist():
-            group, one, value = int(found.group[i]), int(person[i]), values[i]
-            members[group].add(one)
-            holders[group][value].add(one)
-            everywhere[value].add(one)
-        groups: list[Group] = [Counter({v: len(p) for v, p in holders[group].items()}) for group in members]
-        total: Group = Counter({value: len(persons) for value, persons in everywhere.items()})
-        return Judged(groups, [len(one) for one in members.values()], total, *order_and_levels(cells, on))
-
-    return look
+    yield from check_persons(cells, guarantees, raw, found)
 
 
 def _removed(cells: Cells, files: dict[str, bytes], raw: pa.Table, found: Matched) -> Finding:

@@ -12,16 +12,22 @@ from sfumato.contracts import Finding
 from sfumato.verify.cells import Cells
 from sfumato.verify.models import Group, Unknown, distance_of, fraction, l_holds, l_reached, share_of
 
+SIZES = ("k-anonymity", "group-size")
+
 
 @dataclass(frozen=True)
 class Judged:
-    """Groups of one sensitive column and what judging them needs: sizes in units, order and levels of the values."""
+    """Groups of one sensitive column and what judging them needs: sizes in units, order and levels of the values.
+
+    `alike`: units per published combination of quasi-identifiers; in anatomy those are not its groups.
+    """
 
     groups: Sequence[Group]
     sizes: Sequence[int]
     total: Group
     order: Sequence[Any]
     levels: Sequence[Mapping[Any, Any]]
+    alike: Sequence[int]
 
 
 Evidence = Callable[[str | None], Judged]
@@ -33,7 +39,7 @@ def evidence_of_cells(cells: Cells) -> Evidence:
     def look(on: str | None) -> Judged:
         groups = cells.groups(on)
         sizes, total = [sum(group.values()) for group in groups], sum(groups, Counter())
-        return Judged(groups, sizes, total, *order_and_levels(cells, on))
+        return Judged(groups, sizes, total, *order_and_levels(cells, on), cells.alike())
 
     return look
 
@@ -72,7 +78,7 @@ def check_promises(cells: Cells, document: Any, evidence: Evidence, counted: str
     """One finding a promise; `counted` says on what it was counted."""
     findings = []
     for one in document["guarantees"]:
-        name = _name(one)
+        name = name_of(one)
         try:
             findings.append(_check(cells, one, evidence, f"promise {name}", counted))
         except (Unknown, KeyError, TypeError, ValueError, ZeroDivisionError):
@@ -82,13 +88,12 @@ def check_promises(cells: Cells, document: Any, evidence: Evidence, counted: str
 
 def _check(cells: Cells, one: Mapping[str, Any], evidence: Evidence, check: str, counted: str) -> Finding:
     on = one["on"]
-    said = cells.said(on) if on is not None else None
-    if (said is None or said.role != "sensitive") and one["model"] != "k-anonymity":
+    if not speaks_of_published(cells, one):
         return Finding(check, False, "It speaks of a column that is not published as sensitive.")
     judged = evidence(on)
     if not judged.groups:
         return Finding(check, True, "No rows are published, so no group can fail.")
-    holds, reached = _judge(judged, one)
+    holds, reached = judge_one(judged, one)
     if not holds:
         return Finding(check, False, f"It does not hold ({counted}).", _figures(reached))
     if not _achieved(one["achieved"], reached):
@@ -96,11 +101,26 @@ def _check(cells: Cells, one: Mapping[str, Any], evidence: Evidence, check: str,
     return Finding(check, True, f"It holds in {len(judged.groups)} groups ({counted}).", _figures(reached))
 
 
-def _judge(judged: Judged, one: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
-    """Whether a promise holds, and the figures counted again."""
+def speaks_of_published(cells: Cells, one: Mapping[str, Any]) -> bool:
+    """A promise that reads values names a sensitive column; one about sizes names none."""
+    if one["model"] in SIZES:
+        return one["on"] is None
+    said = cells.said(one["on"]) if one["on"] is not None else None
+    return said is not None and said.role == "sensitive"
+
+
+def reached_keys(model: str, parameters: Mapping[str, Any]) -> set[str]:
+    """The figures that go with a promise."""
+    if model == "l-diversity":
+        return {"l", "c"} if parameters.get("kind") == "recursive" else {"l"}
+    return {"alpha-k": {"alpha", "k"}, "t-closeness": {"t"}}.get(model, {"k"})
+
+
+def judge_one(judged: Judged, one: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
+    """Whether a promise holds, and the figures counted again: k on rows that look alike, group-size on groups."""
     model, parameters = one["model"], one["parameters"]
-    if model == "k-anonymity":
-        k = min(judged.sizes)
+    if model in SIZES:
+        k = min(judged.alike if model == "k-anonymity" else judged.sizes)
         return k >= fraction(parameters["k"]) >= 1, {"k": k}
     if model == "l-diversity":
         if fraction(parameters["l"]) < 1:
@@ -108,7 +128,7 @@ def _judge(judged: Judged, one: Mapping[str, Any]) -> tuple[bool, dict[str, Any]
         holds = l_holds(judged.groups, judged.sizes, parameters)
         return holds, l_reached(judged.groups, judged.sizes, parameters) if holds else {}
     if model == "alpha-k":
-        share, k = share_of(judged.groups, judged.sizes), min(judged.sizes)
+        share, k = share_of(judged.groups, judged.sizes), min(judged.alike)
         holds = share <= fraction(parameters["alpha"]) <= 1 and k >= fraction(parameters["k"]) >= 1
         return holds, {"alpha": share, "k": k}
     if model == "t-closeness":
@@ -132,7 +152,7 @@ def _figures(reached: Mapping[str, Any]) -> dict[str, float]:
     return {key: value if isinstance(value, int) else float(value) for key, value in reached.items()}
 
 
-def _name(one: Any) -> str:
+def name_of(one: Any) -> str:
     """Model, parameters and column of a promise, which are public."""
     if not isinstance(one, dict):
         return "that is no promise"

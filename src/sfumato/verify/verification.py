@@ -12,7 +12,7 @@ from sfumato.data.tabular import Tabular
 
 
 class Verification(Tabular):
-    """Every check with its outcome; `holds` only when all of them hold. Never a cell value.
+    """Every check with its outcome; `holds` when none fails, `undecided` what could not be told. Never a cell value.
 
     >>> Verification([Finding("checksums", True, "3 files are unchanged.")]).holds
     True
@@ -25,6 +25,7 @@ class Verification(Tabular):
                 {
                     "check": pa.array([one.check for one in findings], pa.string()),
                     "holds": pa.array([one.holds for one in findings], pa.bool_()),
+                    "decided": pa.array([one.decided for one in findings], pa.bool_()),
                     "detail": pa.array([one.detail for one in findings], pa.string()),
                 }
             )
@@ -32,8 +33,13 @@ class Verification(Tabular):
 
     @property
     def holds(self) -> bool:
-        """True when every check holds."""
+        """True when no check fails; what was not decided is in `undecided`."""
         return all(one.holds for one in self.findings)
+
+    @property
+    def undecided(self) -> tuple[Finding, ...]:
+        """The findings that what was given can neither show nor refute."""
+        return tuple(one for one in self.findings if one.holds and not one.decided)
 
     @property
     def failures(self) -> tuple[Finding, ...]:
@@ -43,11 +49,19 @@ class Verification(Tabular):
     def json(self) -> str:
         """The outcome and every finding."""
         findings = [
-            {"check": one.check, "holds": one.holds, "detail": one.detail, "figures": dict(one.figures)}
+            {
+                "check": one.check,
+                "holds": one.holds,
+                "decided": one.decided,
+                "detail": one.detail,
+                "figures": dict(one.figures),
+            }
             for one in self.findings
         ]
         return json.dumps({"holds": self.holds, "findings": findings}, ensure_ascii=False, indent=2)
 
     def __repr__(self) -> str:
-        failed = len(self.failures)
-        return super().__repr__() + f"\n{len(self.findings) - failed} of {len(self.findings)} checks hold"
+        open_ = len(self.undecided)
+        good = len(self.findings) - len(self.failures) - open_
+        rest = f", {open_} not decided" if open_ else ""
+        return super().__repr__() + f"\n{good} of {len(self.findings)} checks hold{rest}"
