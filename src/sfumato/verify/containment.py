@@ -131,6 +131,7 @@ def _match_groups(cells: Cells, raw: pa.Table) -> Matched:
     values, values_raw = _side(cells, raw, "sensitive")
     slot_group = cells.tables["quasi"].column("group_id").to_numpy()
     value_group = cells.tables["sensitive"].column("group_id").to_numpy()
+    placed, sizes = np.full(raw.num_rows, -1, dtype=np.int64), np.bincount(slot_group)
     if _short(slots, slots_raw) or _short(values, values_raw):
         return Matched(False, placed, 0, sizes, placed, (placed[:0], placed[:0]))
     rows, first = tuples([slots_raw, values_raw], raw.num_rows)
@@ -149,7 +150,6 @@ def _match_groups(cells: Cells, raw: pa.Table) -> Matched:
     order = np.argsort(rows, kind="stable")
     starts = np.searchsorted(rows[order], np.arange(len(first)))
     placed[order[starts[owner] + np.arange(len(owner)) - np.searchsorted(owner, owner)]] = fill
-    placed, sizes = np.full(raw.num_rows, -1, dtype=np.int64), np.bincount(slot_group)
     return Matched(True, placed, n_free, sizes, rows, (kind, group))
 
 
