@@ -108,6 +108,23 @@ def test_the_project_file_is_relative_to_itself(here: Path, capsys) -> None:
     said(capsys, ["publish", "--project", "deep/mine.toml", "-o", "out"])
 
 
+def test_the_project_file_says_how_the_original_is_read(here: Path, capsys) -> None:
+    rows = "\n".join(f"{'NA' if i % 9 == 0 else 20 + i % 30},{['Köln', 'Jena'][i % 2]}" for i in range(90))
+    (here / "raw.csv").write_bytes(f"age,city\n{rows}\n".encode("latin-1"))
+    (here / "p.toml").write_text(
+        "schema_version = 1\nrequire = [{ model = 'k-anonymity', k = 3 }]\n"
+        "source = { path = 'raw.csv', null_values = ['', 'NA'], encoding = 'latin-1' }\n"
+        "[columns]\nage = { role = 'quasi' }\ncity = { role = 'quasi' }\n",
+        encoding="utf8",
+    )
+    said(capsys, ["publish", "--project", "p.toml", "-o", "out"])
+    out, _ = said(capsys, ["query", "out", "-c", "SELECT count(*) AS n FROM raw WHERE age IS NOT NULL", "-f", "jsonl"])
+    row = json.loads(out)
+    assert row.get("n__lo", row["n"]) <= 80 <= row.get("n__hi", row["n"])
+    said(capsys, ["verify", "out", "--raw", "raw.csv", "--project", "p.toml"])
+    said(capsys, ["measure", "out", "--truth", "raw.csv", "--project", "p.toml", "--queries", "5"])
+
+
 def test_nothing_is_replaced_unasked(package: str, here: Path, capsys) -> None:
     before = (here / package / "SHA256SUMS").read_bytes()
     _, err = said(capsys, ["publish", "people.csv", "-o", package, *ROLES, *NEED], code=2)

@@ -36,6 +36,7 @@ class Job:
     """Everything a publication needs, checked as far as it can be without reading the data."""
 
     source: str
+    reading: Mapping[str, Any]
     require: tuple[Requirement, ...]
     method: Method
     columns: Mapping[str, ColumnEntry]
@@ -48,8 +49,7 @@ class Job:
         """The original with its roles."""
         from sfumato import desk
 
-        kinds = {name: entry.kind for name, entry in self.columns.items() if entry.kind}
-        people = desk.read(path, name=self.name, **({"kinds": kinds} if kinds else {}))
+        people = desk.read(path, name=self.name, **self.reading)
         known = [column.name for column in people.schema]
         wrong = [unknown("column", name, known) for name in self.columns if name not in people.schema]
         if wrong:
@@ -70,6 +70,7 @@ def job_of(flags: Flags, project_path: Path | None) -> Job:
     require = _requirements(flags.require or project.require)
     return Job(
         source=_source(flags, project, folder),
+        reading=project.reading(),
         require=require,
         method=_method(flags.method or dict(project.method)),
         columns=columns,

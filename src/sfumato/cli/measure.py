@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ def measure(
     metric: Annotated[
         list[str] | None, typer.Option(help="Only these measures; repeatable or comma-separated.")
     ] = None,
+    project: Annotated[Path | None, typer.Option(help="Project file that says how the original is read.")] = None,
     queries: Annotated[int, typer.Option(min=1, help="Random COUNT queries in the workload.")] = 200,
     seed: Annotated[int | None, typer.Option(help="Makes the workload repeatable.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
@@ -20,11 +22,12 @@ def measure(
     """Losses, workload error, width and coverage of a release against its original."""
     from sfumato import desk
     from sfumato.cli.output import Progress, emit, emit_json, names, readable, suggest
+    from sfumato.cli.project import read_project
 
     with Progress() as progress, readable(truth) as path:
         release = desk.open(package)
         progress("reading the original")
-        original = desk.read(path)
+        original = desk.read(path, **(read_project(project).reading() if project else {}))
         progress(f"asking {queries} random queries")
         found = desk.measure(release, original, metrics=names(metric) or None, n_queries=queries, seed=seed)
     if json:

@@ -22,10 +22,12 @@ class Strict(BaseModel):
 
 
 class Source(Strict):
-    """Where the original is, relative to the project file, and its shape."""
+    """Where the original is, relative to the project file, its shape, and how its text is read."""
 
     path: str
     kind: Literal["table"] = "table"
+    null_values: list[str] | None = None
+    encoding: str | None = None
 
 
 class ColumnEntry(Strict):
@@ -53,6 +55,17 @@ class Project(Strict):
     method: dict[str, Any] = Field(default_factory=lambda: {"name": "mondrian"})
     columns: dict[str, ColumnEntry] = Field(default_factory=dict)
     release: ReleaseEntry = Field(default_factory=ReleaseEntry)
+
+    def reading(self) -> dict[str, Any]:
+        """How the original is read: the options of `read` that the file sets."""
+        source = self.source
+        kinds = {name: entry.kind for name, entry in self.columns.items() if entry.kind}
+        found = {
+            "kinds": kinds,
+            "null_values": source and source.null_values,
+            "encoding": source and source.encoding,
+        }
+        return {option: value for option, value in found.items() if value}
 
     def names(self, role: str) -> list[str]:
         """Columns with a role."""

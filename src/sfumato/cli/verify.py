@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ def verify(
     raw: Annotated[
         str | None, typer.Option(help="The original: adds containment, units and the scan for removed values.")
     ] = None,
+    project: Annotated[Path | None, typer.Option(help="Project file that says how the original is read.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Re-check every promise of a package on its bytes; exit 3 if one fails."""
@@ -20,6 +22,7 @@ def verify(
     from sfumato import desk
     from sfumato.cli import exits
     from sfumato.cli.output import Progress, emit, emit_json, note, readable, suggest
+    from sfumato.cli.project import read_project
 
     with Progress() as progress:
         progress("verifying")
@@ -28,8 +31,9 @@ def verify(
         else:
             with readable(raw) as path:
                 # The verifier reads the original with code of its own; a file that is no table is refused before.
-                desk.read(path)
-                found = desk.verify(package, raw=path)
+                reading = read_project(project).reading() if project else {}
+                original = desk.read(path, **reading)
+                found = desk.verify(package, raw=original if reading else path)
     if json:
         emit_json({"package": package, **loads(found.json())})
     else:
