@@ -114,7 +114,12 @@ def _layout(database: duckdb.DuckDBPyConnection, path: Path, first: str, encodin
 
 
 def _fields(line: str, delimiter: str, quote: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter, quotechar=quote), [])
+    try:
+        return next(csv.reader([line], delimiter=delimiter, quotechar=quote), [])
+    except csv.Error:
+        raise SchemaError(
+            f"The first line of the file has {len(line)} characters and holds no column names. Give a CSV file."
+        ) from None
 
 
 def _check_names(names: Sequence[str], file: str) -> None:
