@@ -25,6 +25,7 @@ DOMAINS = "CREATE OR REPLACE VIEW domains AS SELECT * FROM 'model/domains.parque
 BOUNDS = """\
 -- Hard bounds of a COUNT with one predicate on each side. Make two views (or tables) with the chosen rows and
 -- give their names: FROM count_bounds('chosen_quasi', 'chosen_sensitive');
+-- Where a column has __lo and __hi its ends are open: choose rows that certainly match for lo, that may match for hi.
 -- Inside a group of n rows, a chosen rows meet b chosen value tuples max(0, a + b - n) to min(a, b) times.
 CREATE OR REPLACE MACRO count_bounds(chosen_quasi, chosen_sensitive) AS TABLE
   WITH every AS (SELECT group_id, count(*) AS n FROM quasi GROUP BY group_id),
