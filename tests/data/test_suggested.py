@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from sfumato.data.files import read
 from sfumato.data.profile import Profile
+from sfumato.errors import SchemaError
 
 
 @pytest.fixture(scope="module")
@@ -39,3 +42,10 @@ def test_the_text_shows_every_column_in_lines_one_can_read(visits: Profile) -> N
     assert "measure_44" in text
     assert "more rows" not in text.split("Rows that a combination")[0]
     assert max(map(len, text.splitlines())) < 250
+
+
+@pytest.mark.parametrize("name", ["table.xlsx", "table.sav", "table.dta"])
+def test_files_of_other_programs_are_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"anything")
+    with pytest.raises(SchemaError, match="Save it as CSV or Parquet"):
+        read(tmp_path / name)

@@ -25,6 +25,7 @@ from sfumato.errors import ParameterError, SchemaError
 # Anything but printed ASCII: only such texts can change when tidied.
 ODD = "[^!-~]"
 PARQUET = (".parquet", ".pq", ".parq")
+OTHER_FORMATS = (".xlsx", ".xls", ".ods", ".sav", ".dta", ".sas7bdat", ".rds", ".feather", ".arrow", ".json", ".jsonl")
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,12 @@ def _open(source: Any, null_values: tuple[str, ...], encoding: str) -> tuple[Col
     if isinstance(source, str | Path):
         path = Path(source)
         if not path.is_file():
-            what = "is a directory" if path.is_dir() else "does not exist"
+            what = "does not exist"
+            if path.exists():
+                what = "is a directory" if path.is_dir() else "is a pipe or device; the command line reads one as -"
             raise SchemaError(f"{path.name or path} {what}. Give the path of a CSV or Parquet file.")
+        if path.suffix.lower() in OTHER_FORMATS:
+            raise SchemaError(f"{path.name} is a {path.suffix} file, which is not read. Save it as CSV or Parquet.")
         opened = _parquet(path) if _is_parquet(path) else _csv(path, null_values, encoding)
         return opened, path.stem
     table = arrow_of(source)
@@ -204,7 +209,7 @@ def _mixed(name: str, values: pa.Array) -> list[str]:
         return []
     return [
         f"Column {name!r} stays text: {numbers} of its {n} distinct values are numbers, {n - numbers} are not. "
-        "Name what means missing with null_values=(...), or cast with kinds={...}."
+        "Name what means missing with null_values (read or [source]), or cast with kinds={...} (kind in [columns])."
     ]
 
 
