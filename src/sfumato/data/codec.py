@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sfumato.data.steps import steps_of
+from sfumato.data.steps import floats_of, steps_of
 
 if TYPE_CHECKING:
     from sfumato.data.schema import Kind
@@ -71,7 +71,7 @@ class Domain:
 
     @cached_property
     def numbers(self) -> NDArray[np.float64] | None:
-        """Leaf values as numbers (dates as days since 1970, missing as NaN); None for text."""
+        """Leaf values as the nearest floats (dates as days since 1970, missing as NaN); None for text."""
         if self.kind == "text":
             return None
         values = self.values
@@ -79,7 +79,7 @@ class Domain:
             values = values.cast(pa.int32())
         elif pa.types.is_boolean(values.type):
             values = values.cast(pa.int8())
-        numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        numbers = floats_of(values)
         return np.append(numbers, np.nan) if self.missing else numbers
 
     def decode(self, codes: Codes) -> pa.Array:
@@ -274,9 +274,10 @@ def _find(domain: Domain, values: pa.Array) -> Codes:
         return np.array(found.fill_null(-1).cast(pa.int32()).to_numpy(zero_copy_only=False))
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         values = _as_type(values, domain.values.type)
+    leaves: NDArray[Any]
+    steps: NDArray[Any]
     if domain.kind == "real":
-        leaves = domain.values.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        steps = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        leaves, steps = floats_of(domain.values), floats_of(values)
         known = ~np.isnan(steps)
     else:
         scale = domain.values.type.scale if domain.kind == "decimal" else 0

@@ -15,7 +15,7 @@ from sfumato.queries.lift import agg_places
 from sfumato.queries.literals import TRUE
 from sfumato.queries.over import Over
 from sfumato.queries.parse import Sort
-from sfumato.queries.rows import bits_of
+from sfumato.queries.rows import as_condition, bits_of
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -84,7 +84,7 @@ def kept_in_worlds(over: Over) -> Bools:
 def _is_true(over: Over, having: exp.Expr) -> Bools:
     """Where a condition is true: (W, K), or (K,) when it reads keys alone."""
     if not agg_places(having):
-        fixed: Bools = bits_of(over.certain(having)) == TRUE
+        fixed: Bools = bits_of(over.certain(as_condition(having))) == TRUE
         return fixed
     drawn: Bools = np.nan_to_num(over.in_worlds(having)) != 0
     return drawn

@@ -18,7 +18,8 @@ Bits = NDArray[np.uint8]
 TRUE, FALSE, NULL = 1, 2, 4
 """A set of truth values is their sum."""
 ANY = TRUE | FALSE | NULL
-EXACT = 2.0**53
+DISTINCT = 1e15
+"""Decimals of at most fifteen digits are different floats when they differ."""
 MICROSECONDS = 86_400_000_000
 """In a day."""
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -42,7 +43,7 @@ def comparable(domain: Domain) -> bool:
         return False
     largest = float(np.nanmax(np.abs(numbers)))
     scale = domain.values.type.scale if pa.types.is_decimal(domain.values.type) else 0
-    return bool(largest * 10.0**scale < EXACT / 8)
+    return bool(largest * 10.0**scale < DISTINCT)
 
 
 def literal(node: exp.Expr, domain: Domain) -> float | str | bool | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
@@ -14,10 +15,11 @@ from sfumato.errors import ParameterError, Unanswerable
 from sfumato.outcomes import Factor, Outcome
 from sfumato.queries.keys import KeyBook, Part, part_of_codes, part_of_values
 from sfumato.queries.lift import Argument, Lifted
-from sfumato.queries.literals import FALSE, TRUE, Bools
+from sfumato.queries.literals import DISTINCT, FALSE, TRUE, Bools
 from sfumato.queries.rows import Cells, Predicate, Rows, Sure, columns_of, numbers_of
 
 Floats = NDArray[np.float64]
+EXACT = 2.0**53
 
 
 @dataclass(eq=False)
@@ -234,6 +236,7 @@ def _numbers(rows: Rows, tree: exp.Expr) -> Callable[[Cells], Floats]:
         if found is None:
             raise Unanswerable(_not_a_number(f"column {name!r}"))
         numbers: Floats = found
+        _check_digits(rows.domains[name].values, numbers)
         return lambda cells: numbers[cells.codes[name]]
     place = rows.ask(tree)
 
@@ -241,6 +244,7 @@ def _numbers(rows: Rows, tree: exp.Expr) -> Callable[[Cells], Floats]:
         values = numbers_of(cells.found[place])
         if values is None:
             raise Unanswerable(_not_a_number("an expression"))
+        _check_digits(cells.found[place], values)
         if np.isinf(values).any():
             raise ParameterError(
                 "An aggregated expression is infinite on some values cells may have. Guard it with CASE."
@@ -248,6 +252,18 @@ def _numbers(rows: Rows, tree: exp.Expr) -> Callable[[Cells], Floats]:
         return values
 
     return evaluated
+
+
+def _check_digits(array: pa.Array, numbers: Floats) -> None:
+    """Refuse exact numbers that floats would merge."""
+    if pa.types.is_floating(array.type) or not len(numbers):
+        return
+    scale = array.type.scale if pa.types.is_decimal(array.type) else 0
+    if float(np.abs(np.nan_to_num(numbers)).max()) * 10.0**scale >= (DISTINCT if scale else EXACT):
+        raise Unanswerable(
+            "SUM, AVG, MIN and MAX of exact numbers of more than 15 digits cannot be answered: bounds are 64-bit "
+            "floats. Cast them, as max(CAST(x AS DOUBLE)), or count them."
+        )
 
 
 def _not_a_number(what: str) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sfumato.data.codec import Codes, Domain
+from sfumato.data.steps import floats_of
 from sfumato.errors import ParameterError
 from sfumato.queries.connection import evaluate
 from sfumato.queries.literals import (
@@ -118,7 +119,7 @@ class Rows:
         return looked_up if looked_up is not None else self._by_sql(tree)
 
     def _by_sql(self, tree: exp.Expr) -> Predicate:
-        place = self.ask(exp.cast(tree.copy(), "boolean") if isinstance(tree, exp.Column) else tree)
+        place = self.ask(as_condition(tree))
         names = columns_of(tree)
 
         def truth(cells: Cells) -> Truth:
@@ -211,13 +212,17 @@ def is_predicate(tree: exp.Expr) -> bool:
     )
 
 
+def as_condition(tree: exp.Expr) -> exp.Expr:
+    """The expression as SQL takes it in WHERE: cast to true or false."""
+    return tree if is_predicate(tree) else exp.cast(tree.copy(), "boolean")
+
+
 def bits_of(array: pa.Array) -> Bits:
-    """SQL booleans (or numbers, as SQL casts them) as truth bits."""
+    """SQL booleans as truth bits."""
+    if pa.types.is_null(array.type):
+        return np.full(len(array), NULL, dtype=np.uint8)
     if not pa.types.is_boolean(array.type):
-        try:
-            array = (array.cast(pa.float64()) if pa.types.is_decimal(array.type) else array).cast(pa.bool_())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise ParameterError("A condition is neither true nor false. Compare it with a value.") from None
+        raise ParameterError("A condition is neither true nor false. Compare it with a value.")
     holds = array.fill_null(False).to_numpy(zero_copy_only=False)
     truth = np.where(holds, np.uint8(TRUE), np.uint8(FALSE))
     if array.null_count:
@@ -226,7 +231,7 @@ def bits_of(array: pa.Array) -> Bits:
 
 
 def numbers_of(array: pa.Array) -> NDArray[np.float64] | None:
-    """SQL numbers, booleans, dates and times (days since 1970) as floats, NULL as NaN; None for text."""
+    """SQL numbers, booleans, dates and times (days since 1970) as the nearest floats, NULL as NaN; None for text."""
     kind = array.type
     if pa.types.is_null(kind):
         return np.full(len(array), np.nan)
@@ -235,16 +240,10 @@ def numbers_of(array: pa.Array) -> NDArray[np.float64] | None:
     elif pa.types.is_boolean(kind):
         array = array.cast(pa.int8())
     elif pa.types.is_timestamp(kind):
-        return numbers_in_days(array.cast(pa.timestamp("us")).cast(pa.int64()))
+        return floats_of(array.cast(pa.timestamp("us")).cast(pa.int64())) / MICROSECONDS
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return None
-    return np.asarray(array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def numbers_in_days(microseconds: pa.Array) -> NDArray[np.float64]:
-    """Dates and times have one unit, so that they can be compared."""
-    found = microseconds.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / MICROSECONDS
-    return np.asarray(found, dtype=np.float64)
+    return floats_of(array)
 
 
 def narrow(array: pa.Array) -> pa.Array:

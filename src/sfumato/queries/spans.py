@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sfumato.queries.lift import agg_places
 from sfumato.queries.literals import ANY, FALSE, NULL, OPERATORS, TRUE, TURNED, Bits
-from sfumato.queries.rows import AND, NOT, OR, bits_of, is_predicate, numbers_of
+from sfumato.queries.rows import AND, NOT, OR, as_condition, bits_of, is_predicate, numbers_of
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -71,7 +71,7 @@ class Spans:
     def truth(self, tree: exp.Expr) -> Bits:
         """Which truth values a condition can have, per group."""
         if not agg_places(tree):
-            return bits_of(self.certain(tree))
+            return bits_of(self.certain(as_condition(tree)))
         if isinstance(tree, exp.Paren):
             return self.truth(tree.this)
         if isinstance(tree, exp.Not):
