@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.int32]
 Region = Literal["range", "node", "set"]
+Taken = Literal["nothing", "nodes", "values"]
 ROOT = "*"
 ANY = "(.., ..)"
 """Any value, but not a missing one."""
@@ -46,7 +47,9 @@ class Domain:
     `region` says what may be published for a run of codes: a `range` whose ends lie on the grid (`cell[code]`,
     nondecreasing, is the grid cell of a code; None: every leaf is a cell), the lowest common `node`, or the `set`
     of leaves of the run. `complete`: no cell can hold what is not listed (a declared domain); False when the list
-    was taken from the data, so that an unseen row could hold something else.
+    was taken from the data, so that an unseen row could hold something else. `taken`: what of a listed column's list
+    the data decided: its values, its outermost nodes, or nothing. Codes in `withheld` stand for values that are there
+    but not published; their leaf is the label of the node they are under.
     """
 
     kind: Kind
@@ -58,6 +61,8 @@ class Domain:
     open_low: bool = False
     open_high: bool = False
     complete: bool = False
+    taken: Taken = "nothing"
+    withheld: tuple[int, ...] = ()
 
     @property
     def n_values(self) -> int:
@@ -81,6 +86,20 @@ class Domain:
             values = values.cast(pa.int8())
         numbers = floats_of(values)
         return np.append(numbers, np.nan) if self.missing else numbers
+
+    @cached_property
+    def known(self) -> pa.Array:
+        """Leaf values, null where a code stands for values that are not published."""
+        if not self.withheld:
+            return self.values
+        mask = np.isin(np.arange(self.n_values), self.withheld)
+        return self.values.take(pa.array(np.arange(self.n_values), mask=mask))
+
+    def n_withheld(self, low: Codes, high: Codes) -> NDArray[np.int64]:
+        """How many codes of the runs low[i] … high[i] stand for values that are not published, (n,)."""
+        before = np.zeros(self.size + 1, dtype=np.int64)
+        before[1:] = np.cumsum(np.isin(np.arange(self.size), self.withheld))
+        return np.asarray(before[high.astype(np.int64) + 1] - before[low], dtype=np.int64)
 
     def decode(self, codes: Codes) -> pa.Array:
         """The values behind codes; the missing value becomes null."""
@@ -153,11 +172,14 @@ class Domain:
             first, last, label = self.node_of(low, high)
             if (first, last) == (low, high):
                 return label
-        if low == 0 and high == self.size - 1:
+        named = self.region == "set" and self.taken != "nothing" and not self.withheld
+        if low == 0 and high == self.size - 1 and not named:
             return ROOT
         rest = " or missing" if self.missing and high == self.n_values else ""
         top = high - 1 if rest else high
         if self.region != "range":
+            if any(low <= code <= high for code in self.withheld):
+                return f"{{{self.leaf_label(low)}, …, {self.leaf_label(high)}}}"
             if high - low >= LONGEST_SET:
                 return f"{{{self.leaf_label(low)}, …, {self.leaf_label(high)}}} ({high - low + 1} values)"
             return "{" + ", ".join(self.leaf_label(c) for c in range(low, high + 1)) + "}"
@@ -268,7 +290,7 @@ def encode_into(domain: Domain, array: pa.Array) -> Codes:
 def _find(domain: Domain, values: pa.Array) -> Codes:
     """Codes of distinct values."""
     if domain.kind in ("text", "boolean"):
-        found = pc.index_in(_as_type(values, domain.values.type), value_set=domain.values)
+        found = pc.index_in(_as_type(values, domain.values.type), value_set=domain.known)
         if len(domain.values) == 0:
             return np.full(len(values), -1, dtype=np.int32)
         return np.array(found.fill_null(-1).cast(pa.int32()).to_numpy(zero_copy_only=False))

@@ -56,7 +56,7 @@ def _place_quasi(dataset: Dataset, name: str, hierarchy: Hierarchy | None, least
     if raw.kind == "boolean":
         both = Domain("boolean", pa.array([False, True]), region="set", complete=True)
         return Placed(*with_missing(both, raw.values.cast(pa.int32()).to_numpy(zero_copy_only=False), raw))
-    return Placed(raw, np.arange(raw.size, dtype=np.int32))
+    return Placed(replace(raw, taken="values"), np.arange(raw.size, dtype=np.int32))
 
 
 def _codes_ends(hierarchy: Hierarchy | None) -> bool:
@@ -77,7 +77,9 @@ def _only_present(placed: Placed, raw: Domain) -> Placed:
     rank[used] = np.arange(len(used), dtype=np.int32)
     leaves = used[used < domain.n_values]
     levels = tuple(_restricted(level, used) for level in domain.levels)
-    kept = replace(domain, values=domain.values.take(pa.array(leaves)), levels=levels, cell=None, complete=False)
+    kept = replace(
+        domain, values=domain.values.take(pa.array(leaves)), levels=levels, cell=None, complete=False, taken="nothing"
+    )
     return Placed(kept, rank[placed.table], placed.notes)
 
 

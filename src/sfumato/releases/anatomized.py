@@ -99,7 +99,7 @@ class Anatomized(Form):
 
         cut = self.published()
         part = Bijection(cut.columns, cut.domains, cut.slots, cut.slot_group, cut.values, cut.value_group)
-        return with_suppressed(part, self.n_suppressed)
+        return with_suppressed([part], self.n_suppressed)
 
     def evidence(self) -> Groups | None:
         """The groups and their sensitive values; None when a unit column was used."""

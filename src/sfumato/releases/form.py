@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -93,8 +93,9 @@ def suppressed_block(columns: tuple[str, ...], domains: Mapping[str, Domain], n:
     return Alternatives(columns, domains, low, high, np.array([n], dtype=np.int64), unknown=unknown)
 
 
-def with_suppressed(part: Worlds, n: int) -> Worlds:
-    """The worlds of the published rows and of n suppressed ones."""
+def with_suppressed(parts: Sequence[Worlds], n: int) -> Worlds:
+    """The worlds of the published rows, in one part or several, and of n suppressed ones."""
     from sfumato.worlds.blocks import Blocks
 
-    return part if n == 0 else Blocks((part, suppressed_block(part.columns, part.domains, n)))
+    more = (suppressed_block(parts[0].columns, parts[0].domains, n),) if n else ()
+    return parts[0] if len(parts) == 1 and not more else Blocks((*parts, *more))

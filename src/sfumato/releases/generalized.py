@@ -99,7 +99,8 @@ class Generalized(Form):
         return replace(self, schema=schema, domains=domains, exact=exact)
 
     def worlds(self) -> Worlds:
-        """Independent cells: one row type for every distinct published row."""
+        """Independent cells: one row type for every distinct published row; types whose cells may hold values that
+        are not published stand in parts of their own."""
         from sfumato.worlds.alternatives import Alternatives
 
         cut = self.published()
@@ -108,16 +109,23 @@ class Generalized(Form):
         group = cut.group[types.first]
         low = {c: cut.low[c][group] if c in cut.low else cut.exact[c][types.first] for c in cut.columns}
         high = {c: cut.high[c][group] if c in cut.high else cut.exact[c][types.first] for c in cut.columns}
-        return with_suppressed(Alternatives(cut.columns, cut.domains, low, high, types.n), self.n_suppressed)
+        opened = {c: cut.domains[c].n_withheld(low[c], high[c]) > 0 for c in cut.low if cut.domains[c].withheld}
+        kinds = distinct_rows([flags.astype(np.int64) for flags in opened.values()], len(group))
+        parts: list[Worlds] = []
+        for kind, first in enumerate(kinds.first.tolist()):
+            some = kinds.of == kind
+            unknown = frozenset(c for c, flags in opened.items() if flags[first])
+            first_of, last_of = ({c: end[c][some] for c in cut.columns} for end in (low, high))
+            parts.append(Alternatives(cut.columns, cut.domains, first_of, last_of, types.n[some], unknown=unknown))
+        return with_suppressed(parts, self.n_suppressed)
 
     def evidence(self) -> Groups | None:
         """Classes of rows that look the same on the quasi-identifiers; None when a unit column was used."""
         if self.recipe.unit != "row":
             return None
-        classes = self.classes()
-        sensitive = {name: self.exact[name] for name in self.schema.names("sensitive")}
-        n_classes = int(classes.max(initial=-1)) + 1
-        return group_evidence(classes[self.group], n_classes, sensitive, self.domains, None)
+        cut = self.published()
+        group, sensitive = cut.sensitive_rows()
+        return group_evidence(group, int(group.max(initial=-1)) + 1, sensitive, cut.domains, None)
 
     def groups(self) -> pa.Table:
         """One row per group: id, number of published rows, label and ends of every quasi-identifier."""

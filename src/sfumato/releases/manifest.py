@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 
 from sfumato.contracts import Promise, Recipe
-from sfumato.data.codec import Domain
+from sfumato.data.codec import Domain, Taken
 from sfumato.data.schema import Column
 from sfumato.errors import SchemaError
 from sfumato.releases.form import Form
@@ -70,6 +70,8 @@ def _column(release: Form, column: Column, listed: tuple[str, ...]) -> dict[str,
     }
     if name in listed:
         found["domain"] = {"listed": True, "levels": len(domain.levels), "cells": runs_of_cells(domain)}
+        if as_region and domain.taken != "nothing":
+            found["domain"] |= {"taken": domain.taken, "withheld": list(domain.withheld)}
     elif as_region and domain.n_values:
         found["domain"] = {"grid": grid_of(domain)}
     return found
@@ -140,10 +142,19 @@ def column_and_domain(said: Mapping[str, Any], listed: pa.Table | None) -> tuple
             raise SchemaError("model/domains.parquet is missing; the package is not complete. Fetch it anew.")
         domain = listed_domain(listed, name, Domain(values=pa.array([], arrow), **bare), arrow, int(about["levels"]))
         cell = cells_of_runs(about.get("cells"), domain.n_values, domain.missing)
-        domain = Domain(values=domain.values, levels=domain.levels, cell=cell, **bare)
+        listed_as = {"values": domain.values, "levels": domain.levels, "cell": cell}
+        domain = Domain(**listed_as, **_taken(about, domain.n_values), **bare)
     else:
         domain = Domain(values=pa.array([], arrow), **bare)
     return Column(name, kind, need(said, "role", str, where)), domain
+
+
+def _taken(about: Mapping[str, Any], n_values: int) -> dict[str, Any]:
+    """What of a list the data decided, and its codes that stand for values that are not published."""
+    taken, withheld = about.get("taken", "nothing"), tuple(map(int, about.get("withheld", ())))
+    if taken not in get_args(Taken) or any(not 0 <= code < n_values for code in withheld):
+        raise ValueError("taken")
+    return {"taken": taken, "withheld": withheld}
 
 
 def recipe_of(package: Mapping[str, Any], guarantees: Mapping[str, Any], provenance: Mapping[str, Any]) -> Recipe:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.data.codec import Codes, Domain, Level
+from sfumato.releases.withheld import dense, levels_over, published_nodes, withhold
 
 Flags = NDArray[np.bool_]
 
@@ -49,7 +50,7 @@ def used_by_regions(domain: Domain, low: Codes, high: Codes) -> tuple[Domain, Co
     else:
         cut = _cut(domain, used, _levels_of_nodes(domain, low, high) if domain.region == "node" else ())
     rank = np.cumsum(used if not is_grid(domain) else np.ones(domain.size, dtype=bool)) - 1
-    return cut, rank[low].astype(np.int32), rank[high].astype(np.int32)
+    return withhold(cut, rank[low].astype(np.int32), rank[high].astype(np.int32))
 
 
 def used_by_values(domain: Domain, codes: Codes, levels: bool) -> tuple[Domain, Codes]:
@@ -64,7 +65,7 @@ def used_by_values(domain: Domain, codes: Codes, levels: bool) -> tuple[Domain, 
 def _cut_grid(domain: Domain, used: Flags) -> Domain:
     missing = domain.missing and bool(used[-1])
     size = domain.n_values + int(missing)
-    cell = None if domain.cell is None else _dense(domain.cell[:size])
+    cell = None if domain.cell is None else dense(domain.cell[:size])
     if cell is not None and int(cell[-1]) == size - 1:
         cell = None
     return replace(
@@ -80,43 +81,20 @@ def _cut(domain: Domain, used: Flags, levels: tuple[Level, ...]) -> Domain:
         values=domain.values if leaves.all() else domain.values.take(pa.array(listed)),
         missing=domain.missing and bool(used[-1]),
         levels=tuple(_cut_level(level, used) for level in levels),
-        cell=None if domain.cell is None else _dense(domain.cell[used]),
+        cell=None if domain.cell is None else dense(domain.cell[used]),
         open_low=domain.open_low and bool(leaves[:1].all()),
         open_high=domain.open_high and bool(leaves[-1:].all()),
         complete=domain.complete and bool(used.all()),
     )
 
 
-def _dense(node: Codes) -> Codes:
-    """Nondecreasing numbers as 0, 1, 2, … without gaps."""
-    return np.cumsum(np.diff(node, prepend=node[:1]) != 0).astype(np.int32)
-
-
 def _cut_level(level: Level, used: Flags) -> Level:
     node = level.node[used]
     starts = np.flatnonzero(np.diff(node, prepend=-1))
-    return Level(_dense(node), tuple(level.labels[int(node[at])] for at in starts))
+    return Level(dense(node), tuple(level.labels[int(node[at])] for at in starts))
 
 
 def _levels_of_nodes(domain: Domain, low: Codes, high: Codes) -> tuple[Level, ...]:
     """Levels that name the published nodes only; below and beside them every leaf stands for itself."""
-    wanted = {(int(a), int(b)) for a, b in np.unique(np.stack([low, high]), axis=1).T if a < b}
-    names = [domain.leaf_label(code) for code in range(domain.size)] if wanted else []
-    owner = np.arange(domain.size, dtype=np.int32)
-    levels = []
-    for level in domain.levels:
-        found = _runs(level) & wanted
-        for first, last in found:
-            owner[first : last + 1] = first
-            names[first] = level.labels[int(level.node[first])]
-        wanted -= found
-        if found:
-            starts = np.flatnonzero(np.diff(owner, prepend=-1))
-            levels.append(Level(_dense(owner), tuple(names[int(at)] for at in starts)))
-    return tuple(levels)
-
-
-def _runs(level: Level) -> set[tuple[int, int]]:
-    starts = np.flatnonzero(np.diff(level.node, prepend=-1))
-    ends = np.append(starts[1:], len(level.node)) - 1
-    return set(zip(starts.tolist(), ends.tolist(), strict=True))
+    wanted = published_nodes(domain, low, high)
+    return levels_over([domain.leaf_label(code) for code in range(domain.size)] if wanted else [], wanted)

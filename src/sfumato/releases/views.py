@@ -17,9 +17,10 @@ CREATE OR REPLACE MACRO possible_between(cell, at_least, at_most) AS
   AND (at_least IS NULL OR coalesce(cell.hi >= at_least, true));
 """
 AMONG = """\
+-- A cell that is open may hold more than its values: some of what is below its label is not published.
 CREATE OR REPLACE MACRO certain_in(cell, among) AS
-  cell.missing = 'never' AND list_has_all(among, cell.values);
-CREATE OR REPLACE MACRO possible_in(cell, among) AS list_has_any(among, cell.values);
+  cell.missing = 'never' AND NOT cell.open AND list_has_all(among, cell.values);
+CREATE OR REPLACE MACRO possible_in(cell, among) AS cell.open OR list_has_any(among, cell.values);
 """
 DOMAINS = "CREATE OR REPLACE VIEW domains AS SELECT * FROM 'model/domains.parquet';\n"
 BOUNDS = """\
@@ -47,10 +48,13 @@ def generalized_views(frame: Frame) -> str:
         if domain.region == "range":
             missing = quoted(f"{name}__null") if domain.missing else "'never'"
             cells.append(f"{{'lo': {lo}, 'hi': {hi}, 'missing': {missing}}} AS {cell}")
+        elif not domain.n_values:
+            # Nothing is listed where no value is: there may be no list to join.
+            cells.append(f"{{'values': []::VARCHAR[], 'missing': 'always', 'open': false}} AS {cell}")
         else:
             side = quoted(f"{name}__sets")
-            cells.append(f"{{'values': {side}.texts, 'missing': {side}.missing}} AS {cell}")
-            joins.append(_sets(name, side, lo, hi))
+            cells.append(f"{{'values': {side}.texts, 'missing': {side}.missing, 'open': {side}.open}} AS {cell}")
+            joins.append(_sets(name, side, (lo, hi), domain.withheld))
     columns = ", ".join(["rows.*", *cells])
     rows = "'data/data.parquet' AS rows"
     view = f"CREATE OR REPLACE VIEW data AS SELECT {columns}\nFROM {rows}{''.join(joins)};\n"
@@ -76,12 +80,15 @@ def anatomized_views(frame: Frame) -> str:
     )
 
 
-def _sets(name: str, side: str, lo: str, hi: str) -> str:
+def _sets(name: str, side: str, ends: tuple[str, str], withheld: tuple[int, ...]) -> str:
     """A join that gives every published region of a listed column its values."""
+    lo, hi = ends
+    told = f" AND rank NOT IN ({', '.join(map(str, withheld))})" if withheld else ""
+    opened = f"bool_or(rank IN ({', '.join(map(str, withheld))}))" if withheld else "false"
     return (
-        "\nLEFT JOIN (SELECT ends.lo, ends.hi, coalesce(list(value ORDER BY rank) FILTER (value IS NOT NULL), []) "
-        "AS texts, CASE WHEN count(value) = count(*) THEN 'never' WHEN count(value) = 0 THEN 'always' "
-        "ELSE 'maybe' END AS missing\n"
+        f"\nLEFT JOIN (SELECT ends.lo, ends.hi, coalesce(list(value ORDER BY rank) FILTER (value IS NOT NULL{told}), "
+        "[]) AS texts, CASE WHEN count(value) = count(*) THEN 'never' WHEN count(value) = 0 THEN 'always' "
+        f"ELSE 'maybe' END AS missing, {opened} AS open\n"
         f"  FROM (SELECT DISTINCT {lo} AS lo, {hi} AS hi FROM 'data/data.parquet') AS ends\n"
         f'  JOIN domains ON domains."column" = {text(name)} AND domains.rank BETWEEN ends.lo AND ends.hi\n'
         f"  GROUP BY ends.lo, ends.hi) AS {side} ON rows.{lo} = {side}.lo AND rows.{hi} = {side}.hi"

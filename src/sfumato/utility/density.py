@@ -41,8 +41,12 @@ def expected_rows(worlds: Worlds, rows: Mapping[str, Codes]) -> Floats:
 
 
 def _of_alternatives(worlds: Alternatives, rows: Mapping[str, Codes]) -> Floats:
-    """Σ_types weight · Π_c [low ≤ x_c ≤ high] / leaves, over the types that agree on the exactly known columns."""
-    fixed = [c for c in worlds.columns if bool((worlds.low[c] == worlds.high[c]).all())]
+    """Σ_types weight · Π_c [low ≤ x_c ≤ high] / leaves, over the types that agree on the exactly known columns.
+
+    Values outside the list are one value more: of a cell that may hold them, it has the share of its withheld leaves.
+    """
+    fixed = [c for c in worlds.columns if c not in worlds.unknown and bool((worlds.low[c] == worlds.high[c]).all())]
+    others = {c: np.maximum(worlds.domains[c].n_withheld(worlds.low[c], worlds.high[c]), 1) for c in worlds.unknown}
     spread = [c for c in worlds.columns if c not in fixed]
     density = np.asarray(worlds.weight, dtype=np.float64)
     for name in spread:
@@ -55,11 +59,12 @@ def _of_alternatives(worlds: Alternatives, rows: Mapping[str, Codes]) -> Floats:
     for begin, end in _slices(last - first):
         row, offset = _expand(first[begin:end], last[begin:end])
         kind = order[offset]
-        inside = np.ones(len(kind), dtype=bool)
+        share = density[kind]
         for name in spread:
             code = rows[name][begin + row]
-            inside &= (worlds.low[name][kind] <= code) & (code <= worlds.high[name][kind])
-        found[begin:end] = np.bincount(row[inside], weights=density[kind[inside]], minlength=end - begin)
+            times = (worlds.low[name][kind] <= code) & (code <= worlds.high[name][kind])
+            share = share * (np.where(code < 0, others[name][kind], times) if name in others else times)
+        found[begin:end] = np.bincount(row, weights=share, minlength=end - begin)
     return found
 
 

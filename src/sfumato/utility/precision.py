@@ -17,13 +17,13 @@ def penalty(leaves: NDArray[np.int64], domain: Domain) -> NDArray[np.float64]:
     """Normalised certainty penalty of cells that may hold `leaves` leaves of a domain of N (Xu et al. 2006, Eq. 1–3).
 
     Ranges: (leaves − 1) / (N − 1), which on a regular grid is (high − low) / (max − min).
-    Categories: 0 for one leaf, else leaves / N. The missing value counts as one leaf.
+    Categories: 0 for one leaf, else leaves / N. The missing value counts as one leaf. More than N: anything, hence 1.
     """
     if domain.size <= 1:
-        return np.zeros(len(leaves))
+        return (leaves > domain.size).astype(np.float64)
     if domain.region == "range":
-        return (leaves - 1) / (domain.size - 1)
-    return np.where(leaves > 1, leaves / domain.size, 0.0)
+        return np.minimum((leaves - 1) / (domain.size - 1), 1.0)
+    return np.where(leaves > 1, np.minimum(leaves / domain.size, 1.0), 0.0)
 
 
 def ncp_of(setting: Setting, column: str) -> float:
@@ -60,7 +60,7 @@ def loss(setting: Setting) -> list[Figure]:
     shares = []
     for name in setting.quasi:
         width, weight = leaves(setting.worlds, name)
-        shares.append(float(np.average(width / setting.worlds.domains[name].size, weights=weight)))
+        shares.append(float(np.average(np.minimum(width / setting.worlds.domains[name].size, 1), weights=weight)))
     if not shares:
         return []
     return [Figure("loss", float(np.mean(shares)), "share", "mean share of a column's leaves that a cell may hold")]

@@ -17,13 +17,18 @@ Ints = NDArray[np.int64]
 
 
 def leaves(worlds: Worlds, column: str) -> tuple[Ints, Ints]:
-    """Kinds of rows as (leaves the cell of `column` may hold, number of such rows); shapes (T,)."""
+    """Kinds of rows as (leaves the cell of `column` may hold, number of such rows); shapes (T,).
+
+    One more than the column has where a cell may hold values that are not published.
+    """
     found: tuple[Ints, Ints] = LEAVES[type(worlds).__name__](worlds, column)
     return found
 
 
 def _of_alternatives(worlds: Alternatives, column: str) -> tuple[Ints, Ints]:
     width = np.asarray(worlds.high[column], dtype=np.int64) - worlds.low[column] + 1
+    if column in worlds.unknown:
+        width = np.full(len(width), worlds.domains[column].size + 1, dtype=np.int64)
     return width, np.asarray(worlds.weight, dtype=np.int64)
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sfumato.verify.cells import Cells
+from sfumato.verify.cells import Cells, Said
 from sfumato.verify.promises import as_text
+from sfumato.verify.regions import axis_of
 
 SHORTEST = 5
 PLAIN_WORD = re.compile(r"[^\W\d_]{1,11}|[\d.,:/-]{1,11}")
@@ -31,8 +32,8 @@ class Scan:
 
 
 def scan(cells: Cells, files: Mapping[str, bytes], raw: pa.Table, suppressed: pa.Table) -> Scan:
-    """Look for the texts of removed cells: of columns that are not published, of text quasi-identifiers outside the
-    listed domain, and of exact columns where only suppressed rows have the value.
+    """Look for the texts of removed cells: of columns that are not published, of text quasi-identifiers that no cell
+    names and no declared list holds, and of exact columns where only suppressed rows have the value.
 
     Texts under 5 characters, and texts that published cells hold rightly, are left out. Short plain words and numbers
     are looked for in cells only: in prose and JSON they may stand by right.
@@ -62,8 +63,7 @@ def _removed(cells: Cells, raw: pa.Table, suppressed: pa.Table) -> tuple[set[str
         elif said.published == "exact":
             removed |= _texts(suppressed.column(name)) - _texts(cells.table_of(said).column(name))
         elif said.kind == "text":
-            listed = cells.leaves[name].texts if name in cells.leaves else []
-            removed |= values - {text for text in listed if text is not None}
+            removed |= values - _named_texts(cells, said)
         else:
             continue
         columns.append(name)
@@ -76,10 +76,20 @@ def _published_texts(cells: Cells, raw: pa.Table) -> Iterable[str]:
         if said.published == "exact":
             yield from _texts(cells.table_of(said).column(said.name)) & _texts(raw.column(said.name))
         else:
-            leaves = cells.leaves.get(said.name)
-            yield from {text for text in leaves.texts if text} & _texts(raw.column(said.name)) if leaves else ()
+            yield from _named_texts(cells, said) & _texts(raw.column(said.name))
             yield said.name
     yield from ("missing", "never", "maybe", "always", "values")
+
+
+def _named_texts(cells: Cells, said: Said) -> set[str]:
+    """Listed leaves that the cells name, or that are listed because they were declared."""
+    if said.name not in cells.leaves:
+        return set()
+    axis, table = axis_of(said, cells.leaves), cells.table_of(said)
+    ends = table.select(list(said.ends)).group_by(list(said.ends)).aggregate([])
+    regions = [axis.region(one) for one in zip(*(ends.column(name).to_pylist() for name in said.ends), strict=True)]
+    texts = cells.leaves[said.name].texts
+    return {text for code in axis.named(filter(None, regions)) if (text := texts[code]) is not None}
 
 
 def _cell_texts(cells: Cells) -> Iterable[str]:

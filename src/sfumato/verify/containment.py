@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.verify.boxes import pairs
 from sfumato.verify.cells import Cells
-from sfumato.verify.raw_table import coded, exact_keys, place_on, tuples
+from sfumato.verify.raw_table import OUTSIDE, coded, exact_keys, place_on, tuples
 from sfumato.verify.regions import axis_of
 
 Ints = NDArray[np.int64]
@@ -40,24 +40,42 @@ def match(cells: Cells, raw: pa.Table) -> Matched:
 def _match_regions(cells: Cells, raw: pa.Table) -> Matched:
     """Published row types (region, exact values) against original row types: a transportation problem."""
     table = cells.tables["data"]
-    lows, highs, points = [], [], []
+    lows, highs, points, opened = [], [], [], []
     for said in cells.quasi:
         axis = axis_of(said, cells.leaves)
         ends = tuple(zip(*(table.column(name).to_pylist() for name in said.ends), strict=True))
         region_of = {end: axis.region(end) or (1, 0) for end in set(ends)}
         lows.append(np.array([region_of[end][0] for end in ends], dtype=np.int64))
         highs.append(np.array([region_of[end][1] for end in ends], dtype=np.int64))
+        opened.append(np.array([axis.is_open(region_of[end]) for end in ends], dtype=bool))
         points.append(coded(raw.column(said.name), said.kind).mapped(place_on(axis)))
     keys = [exact_keys(cells, said, raw.column(said.name)) for said in cells.columns if said.published == "exact"]
     classes, first_of_class = tuples([*lows, *highs], table.num_rows)
     spots, first_of_spot = tuples(points, raw.num_rows)
-    point, box = pairs(_stacked(points, first_of_spot), _stacked(lows, first_of_class), _stacked(highs, first_of_class))
+    low, high = (_stacked(end, first_of_class) for end in (lows, highs))
+    low, high, owner = _with_outside(low, high, [flags[first_of_class] for flags in opened])
+    point, box = pairs(_stacked(points, first_of_spot), low, high)
+    box = owner[box]
     exact_of_pub, exact_of_raw = _common([a for a, _ in keys], [b for _, b in keys], table.num_rows, raw.num_rows)
     return _transport((classes, exact_of_pub), (spots, exact_of_raw), (point, box))
 
 
 def _stacked(columns: list[Ints], rows: Ints) -> Ints:
     return np.stack([column[rows] for column in columns], axis=1) if columns else np.zeros((len(rows), 0), np.int64)
+
+
+def _with_outside(low: Ints, high: Ints, opened: list[NDArray[np.bool_]]) -> tuple[Ints, Ints, Ints]:
+    """Boxes, and for cells that may hold values that are not published boxes of such values; whose box each is."""
+    owner = np.arange(len(low))
+    for j, flags in enumerate(opened):
+        more = np.flatnonzero(flags[owner])
+        outside = low[more].copy()
+        outside[:, j] = OUTSIDE
+        beyond = high[more].copy()
+        beyond[:, j] = OUTSIDE
+        low, high = np.concatenate([low, outside]), np.concatenate([high, beyond])
+        owner = np.concatenate([owner, owner[more]])
+    return low, high, owner
 
 
 def _common(mine: list[Ints], theirs: list[Ints], n_mine: int, n_theirs: int) -> tuple[Ints, Ints]:

@@ -173,7 +173,8 @@ def _check_regions(axis: Axis, table: pa.Table) -> Iterator[Finding]:
 
 
 def _unused(axis: Axis, regions: set[Region]) -> int:
-    """Leaves outside every region, nodes that are no region, a missing value that no region holds."""
+    """Leaves outside every region or, in a list taken from the data, named by none; nodes that are no region; a missing
+    value that no region holds."""
     covered = [0] * (axis.size + 1)
     for low, high in regions:
         covered[low] += 1
@@ -182,7 +183,9 @@ def _unused(axis: Axis, regions: set[Region]) -> int:
     for code in range(axis.size):
         depth += covered[code]
         unused += depth == 0 and (axis.leaves is not None or code == axis.n_values)
-    return unused + len(set(axis.nodes) - regions) + _duplicates(axis.leaves)
+    listed = set(range(axis.n_values)) - axis.withheld if axis.leaves is not None else set()
+    unnamed = 0 if unused else len(listed - axis.named(regions))
+    return unused + unnamed + len(set(axis.nodes) - regions) + _duplicates(axis.leaves)
 
 
 def _duplicates(leaves: Leaves | None) -> int:

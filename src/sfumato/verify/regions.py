@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -26,6 +26,29 @@ class Axis:
     leaves: Leaves | None
     starts: frozenset[int] | None
     """First codes of the grid cells; None: every code starts one."""
+
+    @cached_property
+    def withheld(self) -> frozenset[int]:
+        """Codes that stand for values that are not published."""
+        return frozenset(self.said.domain.get("withheld", ()))
+
+    def is_open(self, region: Region) -> bool:
+        """May a cell of this region hold values that are not published?"""
+        return any(region[0] <= code <= region[1] for code in self.withheld)
+
+    def named(self, regions: Iterable[Region]) -> set[int]:
+        """Leaves that cells with these regions may list: all of a declared list; of one taken from the data a region's
+        only leaf, sets in full or their ends, and all below a node where only the outermost nodes were taken."""
+        taken = self.said.domain.get("taken", "nothing")
+        found: set[int] = set()
+        for low, high in regions:
+            whole = low == 0 and high == self.size - 1
+            in_full = self.said.published == "set" and high - low < LONGEST_SET
+            if taken == "nothing" or low == high or in_full or (taken == "nodes" and not whole):
+                found.update(range(low, high + 1))
+            elif self.said.published == "set" and not (whole and self.withheld):
+                found.update((low, high))
+        return found - self.withheld
 
     @property
     def size(self) -> int:
@@ -87,9 +110,12 @@ class Axis:
             return self.leaf(low, self.value(low))
         if self.said.published == "node" and region in self.nodes:
             return self.nodes[region]
-        if low == 0 and high == self.size - 1:
+        named = self.said.published == "set" and self.said.domain.get("taken", "nothing") != "nothing"
+        if low == 0 and high == self.size - 1 and not (named and not self.withheld):
             return "*"
         if self.said.published != "range":
+            if self.is_open(region):
+                return f"{{{self.leaf(low)}, …, {self.leaf(high)}}}"
             if high - low >= LONGEST_SET:
                 return f"{{{self.leaf(low)}, …, {self.leaf(high)}}} ({high - low + 1} values)"
             return "{" + ", ".join(self.leaf(code) for code in range(low, high + 1)) + "}"
@@ -116,7 +142,8 @@ class Axis:
 
     @cached_property
     def _code_of(self) -> dict[str | None, int]:
-        return {text: code for code, text in enumerate(self.leaves.texts)} if self.leaves else {}
+        texts = enumerate(self.leaves.texts) if self.leaves else ()
+        return {text: code for code, text in texts if code not in self.withheld}
 
     def value(self, code: int) -> Any:
         """The value of a leaf: a number or date on a grid, its text when listed, None for the missing value."""
@@ -152,6 +179,9 @@ def axis_of(said: Said, leaves: Mapping[str, Leaves]) -> Axis:
     if said.missing != (None in listed.texts) or (said.missing and listed.texts.index(None) != n_values):
         raise Broken(f"the values of column {said.name!r} are not listed as datapackage.json says")
     starts = _starts(said.domain.get("cells"), n_values) if said.domain.get("cells") else None
+    withheld = said.domain.get("withheld", ())
+    if not isinstance(withheld, list | tuple) or not set(withheld) <= set(range(n_values)):
+        raise Broken(f"what is withheld of column {said.name!r} is not described")
     return Axis(said, n_values, None, listed, starts)
 
 

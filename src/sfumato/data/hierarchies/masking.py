@@ -28,7 +28,8 @@ class Masking(Hierarchy):
     """Codes masked from one side, one character a level.
 
     When all values are digits of one length (at most 6), the domain is every completion of the shortest used
-    prefixes (537** is 53700 … 53799), so that it does not show which values exist; else the values present.
+    prefixes (537** is 53700 … 53799), so that it does not show which values exist; else the values present. A prefix of
+    too few units is published only where a cell names it.
     """
 
     side: Literal["right", "left"] = "right"
@@ -69,8 +70,11 @@ class Masking(Hierarchy):
             values = values if self.side == "right" else pc.utf8_reverse(values)
         kind: Kind = "integer" if pa.types.is_integer(values.type) else "text"
         region: Region = "node" if levels else "set"
-        domain = Domain(kind, values, levels=levels, region=region, complete=True)
         own = turned.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        whole = _fewest_units(source, own // 10 ** (length - used)) >= source.least
+        domain = Domain(
+            kind, values, levels=levels, region=region, complete=whole, taken="nothing" if whole else "nodes"
+        )
         notes = () if kind == raw.kind else (f"{source.name}: published as text, it is masked from the left.",)
         return Placed(*with_missing(domain, np.searchsorted(numbers, own).astype(np.int32), raw), notes)
 
@@ -120,6 +124,12 @@ def _completions(turned: pa.Array, length: int) -> tuple[int, Ints]:
     rest = 10 ** (length - keep)
     prefixes = np.unique(turned.cast(pa.int64()).to_numpy(zero_copy_only=False) // rest)
     return keep, (prefixes[:, None] * rest + np.arange(rest)).ravel().astype(np.int64)
+
+
+def _fewest_units(source: Source, prefixes: Ints) -> int:
+    """Units of the rarest prefix; one with several values counts once, under its first."""
+    firsts = np.diff(source.below, prepend=0)
+    return int(np.bincount(np.unique(prefixes, return_inverse=True)[1], weights=firsts).min())
 
 
 def _masked(leaves: list[str], keep: int, width: int) -> list[str]:

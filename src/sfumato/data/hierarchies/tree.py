@@ -60,7 +60,8 @@ def place_tree(tree: Tree, source: Source, name: str, *, keep_order: bool = Fals
     """The column on the tree's leaves; numbers and dates keep their kind when the tree allows ascending order."""
     raw = source.domain
     values = _typed(tree, raw, name)
-    order = None if raw.kind == "text" else _ascending(values, tree)
+    # A list taken from the data is published as text: a label may stand there for values that are not.
+    order = None if raw.kind == "text" or not tree.whole else _ascending(values, tree)
     if order is None:
         values = pa.array(tree.leaves, pa.string())
         order = np.arange(len(values)) if keep_order else _tree_order(tree)
@@ -68,6 +69,7 @@ def place_tree(tree: Tree, source: Source, name: str, *, keep_order: bool = Fals
     values = values.take(pa.array(order))
     levels = tuple(_level_of([labels[i] for i in order]) for labels in tree.levels)
     domain = Domain(kind, values, levels=levels, region=tree.region, complete=tree.whole)
+    domain = domain if tree.whole else replace(domain, taken="values")
     own = raw.values if kind == raw.kind else raw.values.cast(pa.string())
     found = pc.index_in(own, value_set=values)
     if found.null_count:
@@ -76,7 +78,8 @@ def place_tree(tree: Tree, source: Source, name: str, *, keep_order: bool = Fals
             "Add a line for each, or read the column with null_values=(...) when they mean missing."
         )
     table = found.cast(pa.int32()).to_numpy(zero_copy_only=False)
-    notes = () if kind == raw.kind else (f"{source.name}: published as text, its hierarchy is not in ascending order.",)
+    why = "its hierarchy is not in ascending order" if tree.whole else "the list of its values is taken from the data"
+    notes = () if kind == raw.kind else (f"{source.name}: published as text, {why}.",)
     return Placed(*with_missing(domain, table, raw), notes)
 
 
