@@ -156,13 +156,13 @@ class Outcomes(Protocol):
 class Caps:
     """For thresholds t_0 < t_1 < … (sense "max"; reversed for "min"), per key κ, shape (K, T):
 
-    `log_within[κ, i]` = log P(no counted value beyond t_i), None if not computable; `can_stay`: some world keeps all
-    counted values within t_i; `can_show`: such a world exists that also counts at least one; `possible`: some world
-    counts a value equal to t_i. Undecided rows may hold any value: they add the thresholds ∓inf, which carry no mass.
+    `log_within[κ, i]` = log P(no counted value beyond t_i), None if not computable; `can_show`: some world counts a
+    value and none beyond t_i; `possible`: some world counts a value equal to t_i. Undecided rows may hold any value:
+    they add the thresholds ∓inf, which carry no mass, and what can be is an outer bound then (`attained` False).
     """
 
     thresholds: Floats
     log_within: Floats | None
-    can_stay: Bools
     can_show: Bools
     possible: Bools
+    attained: bool = True

@@ -34,19 +34,31 @@ class Matching:
 
 
 @dataclass
+class Tables:
+    """All tables that some rows may be, spelled out; equally likely."""
+
+    tables: list[list[Row]]
+
+
+@dataclass
 class Tiny:
-    """A release of a few rows: column names with Arrow types, and its independent pieces."""
+    """A release of a few rows: column names with Arrow types, and its independent pieces.
+
+    `worlds`: distinct tables with how many of the `n` equally likely combinations give them.
+    """
 
     columns: dict[str, pa.DataType]
-    pieces: list[Cells | Matching]
-    worlds: list[tuple[Fraction, list[Row]]] = field(default_factory=list)
+    pieces: Sequence[Cells | Matching | Tables]
+    worlds: list[tuple[int, list[Row]]] = field(default_factory=list)
+    n: int = 0
 
     def __post_init__(self) -> None:
-        law: dict[tuple[Row, ...], Fraction] = defaultdict(Fraction)
-        for chance, rows in _all_worlds(self.pieces):
-            law[tuple(sorted(rows, key=repr))] += chance
-        self.worlds = [(chance, list(rows)) for rows, chance in law.items()]
-        assert sum(chance for chance, _ in self.worlds) == 1
+        law: dict[tuple[Row, ...], int] = defaultdict(int)
+        names: dict[Row, str] = {}
+        for rows in _all_worlds(self.pieces):
+            law[tuple(sorted(rows, key=lambda row: names.get(row) or names.setdefault(row, repr(row))))] += 1
+        self.worlds = [(ways, list(rows)) for rows, ways in law.items()]
+        self.n = sum(law.values())
 
 
 def n_raw_worlds(pieces: Sequence[Cells | Matching]) -> int:
@@ -64,20 +76,19 @@ def n_raw_worlds(pieces: Sequence[Cells | Matching]) -> int:
     return n
 
 
-def _all_worlds(pieces: Sequence[Cells | Matching]) -> Iterator[tuple[Fraction, list[Row]]]:
+def _all_worlds(pieces: Sequence[Cells | Matching | Tables]) -> Iterator[list[Row]]:
     blocks: list[list[list[Row]]] = []
     for piece in pieces:
-        if isinstance(piece, Cells):
+        if isinstance(piece, Tables):
+            blocks.append(piece.tables)
+        elif isinstance(piece, Cells):
             blocks += [[[row] for row in itertools.product(*regions)] for regions in piece.regions]
         else:
             for slots, values in piece.groups:
                 ways = itertools.permutations(values)
                 blocks.append([[a + b for a, b in zip(slots, way, strict=True)] for way in ways])
-    n = 1
-    for block in blocks:
-        n *= len(block)
     for chosen in itertools.product(*blocks):
-        yield Fraction(1, n), [row for part in chosen for row in part]
+        yield [row for part in chosen for row in part]
 
 
 @dataclass(frozen=True)
@@ -118,40 +129,45 @@ class Truth:
 _SEEN: dict[tuple[str, ...], list[Row]] = {}
 
 
-class Oracle:
-    """One tiny release and all of its worlds in DuckDB."""
+class Stack:
+    """All worlds of several releases in one DuckDB table, numbered throughout; every query runs once for all."""
 
-    def __init__(self, tiny: Tiny) -> None:
-        self.tiny = tiny
+    def __init__(self, tinies: Sequence[Tiny]) -> None:
+        self.columns = tinies[0].columns
         self.connection = duckdb.connect(config={"threads": "1"})
-        self.connection.register("empty", self._table([]))
-        rows = [(w, *row) for w, (_, world) in enumerate(tiny.worlds) for row in world]
-        names = ["w", *tiny.columns]
-        kinds = [pa.int32(), *tiny.columns.values()]
-        table = pa.table(
-            {n: pa.array([r[i] for r in rows], k) for i, (n, k) in enumerate(zip(names, kinds, strict=True))}
-        )
+        self.connection.register("empty", self.table([]))
+        self.starts = [0, *itertools.accumulate(len(tiny.worlds) for tiny in tinies)]
+        worlds = [world for tiny in tinies for _, world in tiny.worlds]
+        rows = [(w, *row) for w, world in enumerate(worlds) for row in world]
+        kinds = {"w": pa.int32(), **self.columns}
+        table = pa.table({n: pa.array([r[i] for r in rows], k) for i, (n, k) in enumerate(kinds.items())})
         self.connection.register("stacked", table)
+        self._found: dict[str, list[list[Row]]] = {}
 
-    def _table(self, rows: Sequence[Row]) -> pa.Table:
-        return pa.table({n: pa.array([r[i] for r in rows], k) for i, (n, k) in enumerate(self.tiny.columns.items())})
+    def table(self, rows: Sequence[Row]) -> pa.Table:
+        """One world as a table."""
+        return pa.table({n: pa.array([r[i] for r in rows], k) for i, (n, k) in enumerate(self.columns.items())})
 
-    def in_each_world(self, shape: Shape, *, plain: bool, stacked: bool = True) -> list[list[Row]]:
-        """Result rows of the query in every world."""
-        if stacked and not (shape.limit and not plain):
-            return self._stacked(shape, plain)
-        found = []
-        for _, world in self.tiny.worlds:
-            self.connection.register("data", self._table(world))
-            found.append(self.connection.execute(shape.sql(plain=plain)).fetchall())
-        return found
+    def on_empty(self, text: str) -> list[Row]:
+        """Results on no rows do not depend on the release."""
+        place = (text, *self.columns)
+        if place not in _SEEN:
+            _SEEN[place] = self.connection.execute(text).fetchall()
+        return _SEEN[place]
 
-    def _stacked(self, shape: Shape, plain: bool) -> list[list[Row]]:
-        found: list[list[Row]] = [[] for _ in self.tiny.worlds]
-        for w, *row in self.connection.execute(shape.sql("stacked", world=True, plain=plain)).fetchall():
+    def rows(self, shape: Shape, plain: bool) -> list[list[Row]]:
+        """Result rows of the query in every world of every release."""
+        text = shape.sql("stacked", world=True, plain=plain)
+        if text not in self._found:
+            self._found[text] = self._rows(shape, text, plain)
+        return self._found[text]
+
+    def _rows(self, shape: Shape, text: str, plain: bool) -> list[list[Row]]:
+        found: list[list[Row]] = [[] for _ in range(self.starts[-1])]
+        for w, *row in self.connection.execute(text).fetchall():
             found[w].append(tuple(row))
         if not shape.keys:
-            nothing = self._on_empty(shape.sql("empty", plain=plain))
+            nothing = self.on_empty(shape.sql("empty", plain=plain))
             seen = {w for (w,) in self.connection.execute(
                 "SELECT DISTINCT w FROM stacked" + (f" WHERE {shape.where}" if shape.where else "")
             ).fetchall()}  # fmt: skip
@@ -160,38 +176,59 @@ class Oracle:
                     rows.extend(nothing)
         return found
 
+
+class Oracle:
+    """One tiny release and all of its worlds in DuckDB, alone or among others of a stack."""
+
+    def __init__(self, tiny: Tiny, stack: Stack | None = None, place: int = 0) -> None:
+        self.tiny, self.place = tiny, place
+        self.stack = Stack([tiny]) if stack is None else stack
+
+    def in_each_world(self, shape: Shape, *, plain: bool, stacked: bool = True) -> list[list[Row]]:
+        """Result rows of the query in every world."""
+        if stacked and not (shape.limit and not plain):
+            first, last = self.stack.starts[self.place : self.place + 2]
+            return self.stack.rows(shape, plain)[first:last]
+        found = []
+        for _, world in self.tiny.worlds:
+            self.stack.connection.register("data", self.stack.table(world))
+            found.append(self.stack.connection.execute(shape.sql(plain=plain)).fetchall())
+        return found
+
     def on_no_rows(self, shape: Shape) -> Row:
         """The outputs over an empty group: COUNT 0, everything else NULL."""
-        bare = Shape(shape.outputs)
-        return self._on_empty(bare.sql("empty", plain=True))[0]
-
-    def _on_empty(self, text: str) -> list[Row]:
-        """Results on no rows do not depend on the release."""
-        place = (text, *self.tiny.columns)
-        if place not in _SEEN:
-            _SEEN[place] = self.connection.execute(text).fetchall()
-        return _SEEN[place]
+        return self.stack.on_empty(Shape(shape.outputs).sql("empty", plain=True))[0]
 
     def truths(self, shape: Shape) -> dict[Row, Truth]:
         """Per answer row (its key values) what all worlds together say."""
         n_keys = len(shape.keys)
-        groups = self.in_each_world(shape, plain=True)
-        shown = self.in_each_world(shape, plain=False) if shape.having or shape.limit else groups
-        keys = {normal(row[:n_keys]) for rows in groups for row in rows}
+        groups = [_by_key(rows, n_keys) for rows in self.in_each_world(shape, plain=True)]
+        shown = groups
+        if shape.having or shape.limit:
+            shown = [_by_key(rows, n_keys) for rows in self.in_each_world(shape, plain=False)]
         nothing = self.on_no_rows(shape) if shape.keys else ()
         made = {}
-        for key in keys:
-            laws: list[dict[Any, Fraction]] = [defaultdict(Fraction) for _ in shape.outputs]
-            there = Fraction(0)
-            for (chance, _), rows, kept in zip(self.tiny.worlds, groups, shown, strict=True):
-                mine = [row[n_keys:] for row in rows if normal(row[:n_keys]) == key]
-                values = mine[0] if mine else nothing
-                for law, value in zip(laws, values, strict=True):
+        for key in dict.fromkeys(key for rows in groups for key in rows):
+            laws: list[dict[Any, int]] = [defaultdict(int) for _ in shape.outputs]
+            there = 0
+            for (ways, _), rows, kept in zip(self.tiny.worlds, groups, shown, strict=True):
+                for law, value in zip(laws, rows.get(key, nothing), strict=True):
                     if value is not None and value == value and value not in (float("inf"), float("-inf")):
-                        law[value] += chance
-                there += chance * any(normal(row[:n_keys]) == key for row in kept)
-            made[key] = Truth(there, [dict(law) for law in laws])
+                        law[value] += ways
+                there += ways * (key in kept)
+            shares = [{value: Fraction(ways, self.tiny.n) for value, ways in law.items()} for law in laws]
+            made[key] = Truth(Fraction(there, self.tiny.n), shares)
         return made
+
+
+def oracles(tinies: Sequence[Tiny]) -> list[Oracle]:
+    """Oracles of several releases that share their queries."""
+    stack = Stack(tinies)
+    return [Oracle(tiny, stack, place) for place, tiny in enumerate(tinies)]
+
+
+def _by_key(rows: Sequence[Row], n_keys: int) -> dict[Row, Row]:
+    return {normal(row[:n_keys]): tuple(row[n_keys:]) for row in rows}
 
 
 def normal(row: Sequence[Any]) -> Row:

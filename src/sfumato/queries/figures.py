@@ -190,7 +190,7 @@ class Figures:
         caps = self.outcomes.caps(aggregate.j, sense)
         shows, _ = self._shown(aggregate.j)
         lo, hi = extremum_bounds(caps, sense, shows)
-        met = np.ones(self.n_keys, dtype=bool)
+        met = np.full(self.n_keys, caps.attained)
         if caps.log_within is None:
             drawn = mean_of(self.in_worlds(aggregate))
             route = "mean from sampled worlds, bounds by threshold search"

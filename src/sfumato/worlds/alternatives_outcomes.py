@@ -136,6 +136,17 @@ class AlternativesOutcomes(Part):
         must = self.classes.sums(weight * share.must, n)
         return must, self.classes.sums(weight * share.can, n) - must
 
+    @cached_property
+    def _n_loose(self) -> float:
+        """Rows that may count with any value under any key."""
+        return float(sum(rows[self.loose].sum() for rows in self._rows))
+
+    @property
+    def decided(self) -> bool:
+        """Are all rows decided, so that what worlds can do is known?"""
+        attained = self.classes.share.attained
+        return self._n_loose == 0 and (attained is None or bool(attained.all()))
+
     def _facts(self, weights: Sequence[tuple[int, bool]]) -> tuple[Cells, Floats, Floats]:
         """Cells of all rows with a key, and per atom and per cell the M facts' values and means."""
         cells = self.cells(-1)
@@ -197,10 +208,9 @@ class AlternativesOutcomes(Part):
         value = outward_sums(cells.key, count * gain, size, n, sense, whole)
         counts = totals(cells.key, count, n)
         sums = totals(cells.key, count * best, n)
-        attained = self.classes.share.attained
-        loose = float(sum(rows[self.loose].sum() for rows in self._rows))
+        loose = self._n_loose
         if loose == 0:
-            return Extreme(value, counts, sums), attained is None or bool(attained.all())
+            return Extreme(value, counts, sums), self.decided
         if slope != 0 and j >= 0:
             return Extreme(np.full(n, sign * np.inf), counts + loose, np.full(n, sign * np.inf)), False
         taken = np.where(sign * (shift + slope) > 0, loose, 0.0)
@@ -245,9 +255,9 @@ class AlternativesOutcomes(Part):
         outcome = self.atoms.outcome[cells.atom[seen]]
         first, _ = distinct([outcome], len(outcome))
         seen_value = sign * self.atoms.table.value(j)[outcome[first]]
-        loose = float(sum(rows[self.loose].sum() for rows in self._rows)) > 0
         seen_key = self.atoms.table.key[outcome[first]]
-        return replace(steps, stay=stay, show=show, seen_key=seen_key, seen_value=seen_value, loose=loose)
+        steps = replace(steps, stay=stay, show=show, seen_key=seen_key, seen_value=seen_value)
+        return replace(steps, loose=self._n_loose > 0, attained=self.decided)
 
     # ---- counts as sums of independent 0/1 terms ----
 

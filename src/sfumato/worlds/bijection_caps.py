@@ -39,8 +39,8 @@ def steps_of(facts: BijectionOutcomes, j: int, sense: Sense) -> Steps:
         show = np.full(n_keys, np.inf)
         np.minimum.at(show, key, value)
     first, _ = distinct([key, facts.entries.outcome[possible.entry]], len(key))
-    loose = bool(facts.entries.loose.any())
-    return replace(found, stay=stay, show=show, seen_key=key[first], seen_value=value[first], loose=loose)
+    found = replace(found, stay=stay, show=show, seen_key=key[first], seen_value=value[first])
+    return replace(found, loose=bool(facts.entries.loose.any()), attained=not facts.entries.undecided)
 
 
 @dataclass(frozen=True, eq=False)

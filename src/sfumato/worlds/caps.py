@@ -30,7 +30,8 @@ class Steps:
     log P(nothing of key κ beyond t) = `floor[κ]` + Σ `rise` over steps of κ with `value` ≤ t, −inf while `wall[κ]` plus
     the `fall` of those steps is positive. `stay[κ]`: least t that some world keeps to; `show[κ]`: least value that a
     world keeping to `stay` can count. `seen_key`, `seen_value`: values that some world counts. `exact`: False when the
-    probabilities are not known; `loose`: some row may hold any value under any key.
+    probabilities are not known; `loose`: some row may hold any value under any key; `attained`: False where undecided
+    rows make what worlds can do an outer bound.
     """
 
     key: Ints
@@ -45,6 +46,7 @@ class Steps:
     seen_value: Floats = field(default_factory=lambda: np.zeros(0))
     exact: bool = True
     loose: bool = False
+    attained: bool = True
 
 
 def joined(parts: Sequence[Steps]) -> Steps:
@@ -62,6 +64,7 @@ def joined(parts: Sequence[Steps]) -> Steps:
         seen_value=np.concatenate([p.seen_value for p in parts]),
         exact=all(p.exact for p in parts),
         loose=any(p.loose for p in parts),
+        attained=all(p.attained for p in parts),
     )
 
 
@@ -83,9 +86,9 @@ def assembled(steps: Steps, n_keys: int, sense: Sense) -> Caps:
     return Caps(
         thresholds=thresholds if sense == "max" else -thresholds,
         log_within=_log_within(steps, moves, thresholds, n_keys) if steps.exact else None,
-        can_stay=stay,
         can_show=stay & (thresholds >= show[:, None]),
         possible=possible,
+        attained=steps.attained,
     )
 
 
