@@ -157,7 +157,7 @@ def test_columns_called_like_those_of_a_release(
         refused(["publish", "people.csv", "-o", "kept", "--force", role, name, *NEED[:2]], 5, f"{name}.*Rename it")
     for method in ("mondrian", "anatomy"):
         roles = ["--identifier", name, "--quasi", "age", "--sensitive", "disease", "--plain", "__row"]
-        arguments = ["publish", "people.csv", "-o", "kept", "--force", *roles, "--method", method, *NEED]
+        arguments = ["publish", "people.csv", "-o", "kept", "--force", *roles, "--method", method, *NEED[2:]]
         assert main(arguments) == 0
         assert main(["verify", "kept"]) == 0
     assert f"{CANARY}-name" not in "".join(capsys.readouterr())
