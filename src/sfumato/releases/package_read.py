@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from sfumato.releases.form import Form, Frame
 from sfumato.releases.manifest import FORMAT, column_and_domain, need, recipe_of
 
 LARGEST_JSON = 64 << 20
+SUMS = "SHA256SUMS"
 
 
 class Files:
@@ -54,14 +56,33 @@ class Files:
             return parquet.from_source(pa.BufferReader(self._archive.read(name)), name)
         return parquet.from_source(self.path / name, name)
 
+    def refuse_changed(self) -> None:
+        """Raise `SchemaError` when a file is not the one whose checksum was published with it."""
+        size = self.size(SUMS)
+        if size is None or size > LARGEST_JSON:
+            raise SchemaError(f"{self.path.name} has no usable {SUMS}; it is not a release package. Check the path.")
+        changed = []
+        for line in self._bytes(SUMS).decode("utf-8", "replace").splitlines():
+            digest, _, name = line.partition("  ")
+            inside = Path(name).is_relative_to(".") and ".." not in Path(name).parts
+            if not inside or self.size(name) is None or hashlib.sha256(self._bytes(name)).hexdigest() != digest:
+                changed.append(name)
+        if changed:
+            raise SchemaError(
+                f"{len(changed)} files of {self.path.name} are not as they were published ({', '.join(changed[:3])}). "
+                "Fetch the package anew; sfumato verify says what else is wrong."
+            )
+
+    def _bytes(self, name: str) -> bytes:
+        return self._archive.read(name) if self._archive is not None else (self.path / name).read_bytes()
+
     def document(self, name: str) -> Mapping[str, Any]:
         """A JSON file of the package."""
         size = self.size(name)
         if size is None or size > LARGEST_JSON:
             raise SchemaError(f"{self.path.name} has no usable {name}; it is not a release package. Check the path.")
-        data = self._archive.read(name) if self._archive is not None else (self.path / name).read_bytes()
         try:
-            found = json.loads(data)
+            found = json.loads(self._bytes(name))
         except ValueError:
             raise SchemaError(f"{self.path.name}: {name} is not JSON. Fetch the package anew.") from None
         if not isinstance(found, dict):
@@ -70,7 +91,7 @@ class Files:
 
 
 def read(path: Path) -> Form:
-    """The release in a package directory or zip."""
+    """The release in a package directory or zip; a package with a changed or missing file is refused."""
     files = Files(Path(path))
     package = files.document("datapackage.json")
     ours = need(package, "sfumato", Mapping, "datapackage.json")
@@ -92,7 +113,9 @@ def read(path: Path) -> Form:
         need(ours, "n_suppressed", int, "datapackage.json"),
     )
     form = _form(need(ours, "form", str, "datapackage.json"))
-    return form.from_tables(frame, {name: files.table(f"data/{name}.parquet") for name in form.table_names()})
+    release = form.from_tables(frame, {name: files.table(f"data/{name}.parquet") for name in form.table_names()})
+    files.refuse_changed()
+    return release
 
 
 def _form(name: str) -> type[Form]:
