@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from sfumato import errors
-from sfumato.cli import REGISTERED, exits
+from sfumato.cli import REGISTERED, exits, output
 from sfumato.cli.application import main
 from sfumato.cli.output import plain, readable, write_new
 from sfumato.errors import ParameterError
@@ -148,3 +149,23 @@ def test_standard_input_becomes_a_private_file(monkeypatch) -> None:
         assert Path(path).read_text() == "a,b\n1,2\n"
         assert Path(path).parent.stat().st_mode & 0o077 == 0
     assert not Path(path).exists()
+
+
+def test_long_work_says_what_it_does_on_stderr_without_a_terminal(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(output, "PATIENCE", 0.0)
+    with output.Progress() as progress:
+        progress("reading people.csv")
+        for _ in range(100):
+            if progress._plain:
+                break
+            time.sleep(0.02)
+        progress("publishing 5 rows")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "… publishing 5 rows" in err
+
+
+def test_short_work_is_silent(capsys) -> None:
+    with output.Progress() as progress:
+        progress("reading people.csv")
+    assert capsys.readouterr().err == ""

@@ -58,11 +58,12 @@ def plain(found: Any) -> Any:
 
 
 class Progress:
-    """Says what is going on, on a terminal only and only once it has taken more than a second."""
+    """Says what is going on once it has taken more than a second: a moving line on a terminal, plain lines elsewhere."""
 
     def __init__(self) -> None:
         self._text = "working"
         self._status: Any = None
+        self._plain = False
         self._timer = threading.Timer(PATIENCE, self._start)
         self._timer.daemon = True
 
@@ -71,10 +72,11 @@ class Progress:
         self._text = text
         if self._status is not None:
             self._status.update(text)
+        elif self._plain:
+            note(f"… {text}")
 
     def __enter__(self) -> Progress:
-        if sys.stderr.isatty():
-            self._timer.start()
+        self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -83,6 +85,10 @@ class Progress:
             self._status.stop()
 
     def _start(self) -> None:
+        if not sys.stderr.isatty():
+            self._plain = True
+            note(f"… {self._text}")
+            return
         from rich.console import Console
 
         self._status = Console(stderr=True, no_color="NO_COLOR" in os.environ).status(self._text)
