@@ -58,3 +58,7 @@ def test_only_what_reads_the_open_column_is_unbounded(release: sf.PublishedRelea
     assert row["top__hi"] is None
     assert "n__lo" not in row
     assert "pay__lo" not in row
+
+
+def test_bounds_that_are_none_are_named(release: sf.PublishedRelease) -> None:
+    assert release.sql("SELECT count(*) AS n, max(age) AS top FROM data").unbounded() == ["top__hi"]

@@ -58,7 +58,7 @@ def plain(found: Any) -> Any:
 
 
 class Progress:
-    """Says what is going on once it has taken more than a second: a moving line on a terminal, plain lines elsewhere."""
+    """Says what goes on once it has taken more than a second: a moving line on a terminal, plain lines elsewhere."""
 
     def __init__(self) -> None:
         self._text = "working"

@@ -39,6 +39,8 @@ def query(
         progress("asking")
         answer = desk.open(package).sql(text, quantiles=quantiles(q), n_worlds=worlds, seed=seed)
     emit(FORMATS[chosen](answer))
+    if open_bounds := answer.unbounded()[:3]:
+        note(f"NULL in {', '.join(open_bounds)} means unbounded: values beyond an open end are possible.")
     if explain:
         note(answer.explain())
         suggest(f"sfumato verify {package}")

@@ -45,11 +45,13 @@ class Answer(Tabular):
         shown: Sequence[Shown],
         notes: Sequence[str],
         again: Callable[[tuple[float, ...]], Answer],
+        joint: Callable[[int], Floats],
     ) -> None:
         super().__init__(table)
         self.shown = tuple(shown)
         self._notes = tuple(notes)
         self._again = again
+        self._joint = joint
 
     def show(self, quantiles: Sequence[float] = ()) -> None:
         """Print it as a box, with these quantiles."""
@@ -72,6 +74,22 @@ class Answer(Tabular):
     def explain(self) -> str:
         """How every column was found, what its bounds are worth, and what was sampled."""
         return "\n".join(self._notes)
+
+    def covariance(self, column: str) -> Floats:
+        """Exact covariance matrix of one COUNT or SUM column across the rows, variances on the diagonal.
+
+        It holds under the basis; a group that is not there counts 0, an empty sum is 0.
+        """
+        names = [one.name for one in self.shown]
+        if column not in names:
+            raise ParameterError(f"There is no column {column!r}; the columns are {', '.join(names)}.")
+        return self._joint(names.index(column))
+
+    def unbounded(self) -> list[str]:
+        """Names of bounds that are NULL in some row although the value itself is known: no bound on that side."""
+        rows = self.rows()
+        pairs = [(one.name, bound) for one in self.shown for bound in one.companions[:2]]
+        return [bound for name, bound in pairs if any(row[name] is not None and row[bound] is None for row in rows)]
 
     def plot(self) -> Any:
         """An Altair chart of estimates and bounds of every uncertain column."""
