@@ -65,12 +65,16 @@ class Twin:
 class Requirement(ABC):
     """A privacy model with its parameters: a frozen value that says which evidence suffices.
 
-    `monotone`: merging two groups that pass gives a group that passes. `least`: no smaller group can pass.
+    `least`: no smaller group can pass. `looser_up`: parameters of which a larger value asks for less.
+    `speaks_of_alike`: the model says that rows look alike on the quasi-identifiers; `of_groups` is the name of what
+    remains of it where only groups are published whose rows do not ("" = nothing: see `instead`).
     """
 
     model: ClassVar[str]
     reads: ClassVar[str] = "groups"
-    monotone: ClassVar[bool] = True
+    looser_up: ClassVar[tuple[str, ...]] = ()
+    speaks_of_alike: ClassVar[bool] = False
+    of_groups: ClassVar[str] = ""
 
     @abstractmethod
     def holds(self, evidence: Groups) -> Verdict:
@@ -94,6 +98,17 @@ class Requirement(ABC):
         """Sensitive columns it reads."""
         on = getattr(self, "on", None)
         return () if on is None else (on,)
+
+    def monotone(self, repeats: bool) -> bool:
+        """Does merging two groups that pass give one that passes? `repeats`: a unit may have rows in both.
+
+        Values that a unit has in both groups count once in the merged one, so shares of units can rise.
+        """
+        return not repeats
+
+    def instead(self) -> str:
+        """What to ask of groups whose rows do not look alike, when nothing of this model remains for them."""
+        return ""
 
     def twin(self) -> Twin | None:
         """The compiled test, when there is one."""

@@ -45,6 +45,10 @@ REQUIREMENTS: list[Any] = [
     sf.TCloseness(0.6, on="disease", distance="hierarchical"),
     sf.AlphaK(0.7, 2, on="disease"),
 ]
+# What a method that publishes quasi-identifiers as they are can promise something of.
+PAIRS: list[tuple[Any, Any]] = [
+    (m, r) for m in METHODS for r in REQUIREMENTS if m.coarsens or r.of_groups or not r.speaks_of_alike
+]
 # Looser and stricter parameters of the same model, with what they need beside.
 LADDERS: list[list[Any]] = [
     [sf.KAnonymity(k) for k in (1, 2, 3, 5)],
@@ -80,6 +84,12 @@ def tables(draw: st.DrawFn, least: int = 2, most: int = 6) -> pa.Table:
 def people(table: pa.Table, quasi: tuple[str, ...] = ("age", "town")) -> Dataset:
     """The table with its roles."""
     return sf.read(table, name="people").roles(quasi=quasi, sensitive=["disease", "pay"])
+
+
+def of_persons(table: pa.Table, person: list[int], quasi: tuple[str, ...] = ("age", "town")) -> Dataset:
+    """The table with a column that says whose row each is."""
+    several = table.append_column("person", pa.array(person[: table.num_rows], pa.int64()))
+    return sf.read(several, name="people").roles(quasi=quasi, sensitive=["disease", "pay"], unit="person")
 
 
 def rules(quasi: tuple[str, ...]) -> dict[str, Any]:

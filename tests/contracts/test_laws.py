@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,21 @@ from sfumato.chance import Seeded
 from sfumato.contracts import Release
 from sfumato.data.dataset import codes_on
 from sfumato.data.evidence import Groups, group_evidence
-from tests.contracts.cases import LADDERS, METHODS, QUASI, REQUIREMENTS, people, registered, rules, tables
+from tests.contracts.cases import (
+    LADDERS,
+    METHODS,
+    PAIRS,
+    QUASI,
+    REQUIREMENTS,
+    of_persons,
+    people,
+    registered,
+    rules,
+    tables,
+)
 
 laws = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-pairs = pytest.mark.parametrize(
-    ("method", "requirement"),
-    [(m, r) for m in METHODS for r in REQUIREMENTS],
-    ids=lambda x: repr(x),
-)
+pairs = pytest.mark.parametrize(("method", "requirement"), PAIRS, ids=lambda x: repr(x))
 quasis = st.lists(st.sampled_from(QUASI), min_size=1, max_size=3, unique=True).map(tuple)
 QUESTIONS = [
     "SELECT count(*) AS n, sum(pay) AS s FROM people",
@@ -72,6 +80,48 @@ def test_the_requirement_holds_on_the_published_cells(
     evidence = release.evidence()
     assert evidence is not None
     assert requirement.holds(evidence).holds
+
+
+@pairs
+@laws
+@given(table=tables(), quasi=quasis)
+def test_k_anonymity_is_promised_of_rows_that_look_alike(
+    method: Any, requirement: Any, table: pa.Table, quasi: tuple[str, ...]
+) -> None:
+    """Counted on the written cells of quasi-identifiers, groups left aside."""
+    release = release_of(table, method, requirement, quasi)
+    (promise,) = release.recipe.promises
+    written = release.tables()
+    rows = written.get("data", written.get("quasi")).to_pylist()
+    alike = Counter(tuple(v for name, v in row.items() if name.partition("__")[0] in quasi) for row in rows)
+    if promise.model in ("k-anonymity", "alpha-k"):
+        assert min(alike.values()) == promise.achieved["k"] >= promise.parameters["k"]
+    if promise.model == "group-size":
+        sizes = Counter(row["group_id"] for row in rows)
+        assert min(sizes.values()) == promise.achieved["k"] >= promise.parameters["k"]
+    assert (promise.model == requirement.model) is (method.coarsens or not requirement.speaks_of_alike)
+
+
+persons = st.lists(st.integers(0, 3), min_size=10, max_size=10)
+
+
+@pairs
+@laws
+@given(table=tables(), quasi=quasis, person=persons)
+def test_persons_with_several_rows_are_served_or_refused(
+    method: Any, requirement: Any, table: pa.Table, quasi: tuple[str, ...], person: list[int]
+) -> None:
+    """No other error, and a refusal that claims to be a proof is for what merging keeps."""
+    data = of_persons(table, person, quasi)
+    try:
+        release = sf.publish(data, method, require=requirement, hierarchies=rules(quasi), seed=1).release
+    except sf.Infeasible as refused:
+        proven = requirement.monotone(repeats=len(set(person[: table.num_rows])) < table.num_rows)
+        assert str(refused).startswith("Even the whole table") is proven
+        return
+    noted = any("several rows" in note for note in release.recipe.notes)
+    assert noted is (len(set(person[: table.num_rows])) < table.num_rows)
+    assert len(release.recipe.promises) == 1
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
@@ -149,22 +199,42 @@ def test_the_impossible_is_refused_with_the_nearest_feasible(method: Any, requir
     assert refusal.value.nearest, "says nothing about what is feasible"
 
 
-def groups_of(table: pa.Table, group: list[int]) -> Groups:
-    data = people(table)
+def groups_of(table: pa.Table, group: list[int], person: list[int] | None = None) -> Groups:
+    data = people(table) if person is None else of_persons(table, person)
     ids = np.unique(np.array(group[: table.num_rows], dtype=np.int64), return_inverse=True)[1].astype(np.int64)
     sensitive = {c: data.codes[c] for c in ("disease", "pay")}
-    return group_evidence(ids, int(ids.max()) + 1, sensitive, data.domains, None)
+    return group_evidence(ids, int(ids.max()) + 1, sensitive, data.domains, data.units)
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=repr)
 @settings(laws, max_examples=200)
-@given(table=tables(most=10), group=st.lists(st.integers(0, 3), min_size=10, max_size=10))
-def test_declared_monotone_means_merging_keeps_it(requirement: Any, table: pa.Table, group: list[int]) -> None:
-    if not requirement.monotone:
+@given(
+    table=tables(most=10),
+    group=st.lists(st.integers(0, 3), min_size=10, max_size=10),
+    person=st.none() | st.lists(st.integers(0, 5), min_size=10, max_size=10),
+)
+def test_declared_monotone_means_merging_keeps_it(
+    requirement: Any, table: pa.Table, group: list[int], person: list[int] | None
+) -> None:
+    if not requirement.monotone(repeats=person is not None):
         return
-    fine = groups_of(table, group)
+    fine = groups_of(table, group, person)
     if requirement.holds(fine).holds:
-        assert requirement.holds(groups_of(table, [g // 2 for g in group])).holds
+        assert requirement.holds(groups_of(table, [g // 2 for g in group], person)).holds
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=repr)
+def test_what_merging_persons_breaks_is_not_declared_monotone(requirement: Any) -> None:
+    """Four groups of which each has four persons; persons 3 and 4 are in all, so that they count once when merged."""
+    person = [1, 2, 3, 4, 5, 6, 3, 4, 7, 8, 3, 4, 9, 10, 3, 4]
+    disease = ["flu", "flu", "hiv", "hiv"] * 4
+    table = pa.table({"age": [20] * 16, "town": ["Aa"] * 16, "disease": disease, "pay": [10, 10, 30, 30] * 4})
+    fine = requirement.holds(groups_of(table, [row // 4 for row in range(16)], person)).holds
+    merged = requirement.holds(groups_of(table, [0] * 16, person)).holds
+    if fine and not merged:
+        assert not requirement.monotone(repeats=True)
+    if requirement.model == "l-diversity" and requirement.kind in ("entropy", "frequency"):
+        assert fine and not merged
 
 
 @pytest.mark.parametrize("ladder", LADDERS, ids=repr)

@@ -40,8 +40,6 @@ REQUIREMENTS: list[Requirement] = [
     LDiversity(Fraction(5, 2), on="x", kind="entropy"),
     LDiversity(2, on="x", kind="recursive", c=1),
     LDiversity(2, on="x", kind="recursive", c=3),
-    AlphaK(0.5, 3, on="x"),
-    AlphaK(0.4, 1, on="x"),
     TCloseness(0.4, on="x"),
     TCloseness(0.25, on="x", distance="ordered"),
 ]
@@ -96,7 +94,7 @@ def test_feasible_exactly_when_some_partition_is(values: list[int], chosen: Requ
 @given(
     values=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=7),
     one=st.sampled_from(REQUIREMENTS),
-    other=st.sampled_from([LDiversity(2, on="y"), LDiversity(2, on="y", kind="frequency"), AlphaK(0.7, 2, on="y")]),
+    other=st.sampled_from([LDiversity(2, on="y"), LDiversity(2, on="y", kind="frequency"), KAnonymity(3)]),
 )
 def test_two_sensitive_columns(values: list[tuple[int, int]], one: Requirement, other: Requirement) -> None:
     data = dataset({"x": [x for x, _ in values], "y": [y for _, y in values]})
@@ -194,8 +192,10 @@ def test_units_are_counted_once(rows: list[tuple[int, int]], requirement: Requir
     data = dataset({"x": values}, units=units)
     try:
         release = Anatomy().publish(data, [requirement], Seeded(1))
-    except Infeasible:
-        assert not meets([requirement], data, [0] * len(rows))
+    except Infeasible as refused:
+        assert not meets([requirement], data, [0] * len(rows)), "one bucket for all was not tried"
+        proof = requirement.monotone(repeats=len(set(units)) < len(units))
+        assert ("other groups may still meet it" in str(refused)) is not proof
         return
     check_rows(release, data)
     bucket = np.empty(len(rows), dtype=np.int64)
@@ -203,6 +203,40 @@ def test_units_are_counted_once(rows: list[tuple[int, int]], requirement: Requir
     assert meets([requirement], data, bucket)
     if isinstance(requirement, KAnonymity):
         assert definitions.k_anonymous([(int(b), v, u) for b, v, u in zip(bucket, values, units, strict=True)], 2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=2, max_size=6),
+    requirement=st.sampled_from(REQUIREMENTS),
+)
+def test_a_refusal_that_claims_proof_has_it(rows: list[tuple[int, int]], requirement: Requirement) -> None:
+    """No partition at all meets what is refused without a search."""
+    data = dataset({"x": [value for _, value in rows]}, units=[unit for unit, _ in rows])
+    try:
+        Anatomy().publish(data, [requirement], Seeded(1))
+    except Infeasible as refused:
+        if "other groups may still meet it" not in str(refused):
+            assert oracle.most_buckets(len(rows), lambda found: meets([requirement], data, found)) == 0
+
+
+# Two persons of four have a second row: as one group, value 0 belongs to 4 of 6 persons; as two, to 2 of 4 in each.
+HALVES = dataset({"x": [0, 0, 1, 1, 0, 0, 1, 1]}, units=[1, 2, 3, 4, 5, 6, 3, 4])
+SHARES = [
+    LDiversity(2, on="x", kind="frequency"),
+    LDiversity(2, on="x", kind="entropy"),
+    LDiversity(2, on="x", kind="recursive", c=Fraction(3, 2)),
+]
+
+
+@pytest.mark.parametrize("requirement", SHARES, ids=repr)
+def test_what_holds_in_parts_only_is_published_in_parts(requirement: Requirement) -> None:
+    assert not meets([requirement], HALVES, [0] * 8)
+    assert meets([requirement], HALVES, [0, 0, 0, 0, 1, 1, 1, 1])
+    release = Anatomy().publish(HALVES, [requirement], Seeded(1))
+    bucket = np.empty(8, dtype=np.int64)
+    bucket[release.slots["row"]] = release.slot_group
+    assert meets([requirement], HALVES, bucket)
 
 
 def test_rows_of_one_unit_do_not_fill_a_bucket() -> None:
@@ -261,10 +295,24 @@ def test_all_sensitive_columns_travel_together() -> None:
     assert release.values["x"].tolist() == release.values["y"].tolist()
 
 
+def test_what_speaks_of_alike_rows_is_refused_with_what_groups_can_meet() -> None:
+    data = dataset({"x": [0, 1, 2, 3] * 5})
+    for alpha, instead in [(0.5, "LDiversity(2, "), (Fraction(2, 5), "LDiversity(2.5, "), (0.3, "LDiversity('10/3', ")]:
+        with pytest.raises(Incompatible, match="look alike") as refused:
+            Anatomy().accepts(data, [AlphaK(alpha, 3, on="x")])
+        said = str(refused.value)
+        assert f"{instead}on='x', kind=\"frequency\") & KAnonymity(3)" in said
+        code = said[said.index("LDiversity(") : said.index("; or use")]
+        nearest = eval(code, {"LDiversity": LDiversity, "KAnonymity": KAnonymity})
+        for held in ([0] * 20, [row // 4 for row in range(20)], [row % 2 for row in range(20)], list(range(20))):
+            assert meets(list(nearest.parts), data, held) == meets([AlphaK(alpha, 3, on="x")], data, held)
+
+
 class NotMonotone(KAnonymity):
     """Stands for a model whose groups may not be merged."""
 
-    monotone = False
+    def monotone(self, repeats: bool) -> bool:
+        return False
 
 
 def test_what_buckets_cannot_promise_is_refused_before_any_work() -> None:

@@ -167,7 +167,7 @@ def test_merging_keeps_every_monotone_requirement(table: list[list[int]]) -> Non
         *[[sum(column) for column in zip(*table[i : i + 2], strict=True)] for i in range(0, len(table), 2)]
     )
     for requirement in everything:
-        if requirement.monotone and requirement.holds(fine).holds:
+        if requirement.monotone(repeats=False) and requirement.holds(fine).holds:
             assert requirement.holds(merged).holds, requirement
 
 

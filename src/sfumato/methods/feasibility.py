@@ -1,4 +1,4 @@
-"""Before any work: could the whole table, published as one group, meet every requirement?"""
+"""Can it be? What a method can promise, and whether the whole table as one group meets every requirement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.contracts import Requirement
+from sfumato.contracts import Method, Requirement
 from sfumato.data.dataset import Dataset
 from sfumato.data.evidence import Counts, Groups, group_evidence
 from sfumato.errors import Incompatible, Infeasible
@@ -27,24 +27,67 @@ def refuse_unreadable(dataset: Dataset, requirements: Sequence[Requirement]) -> 
 def refuse_infeasible(dataset: Dataset, requirements: Sequence[Requirement]) -> None:
     """Raise `Infeasible`, with the nearest feasible parameters, when even the whole table as one group fails.
 
-    For requirements that merging keeps, this is exact: a table that can be cut at all can be left whole.
+    Only of requirements that merging keeps: a table that can be cut at all can then be left whole. The others may
+    hold in parts of a table that does not meet them.
+    """
+    whole, repeats = whole_table(dataset, requirements), units_repeat(dataset)
+    failing = [r for r in requirements if r.monotone(repeats) and not r.holds(whole).holds]
+    if failing:
+        said = "; ".join(_with_nearest(r, whole, "the nearest that can be met") for r in failing)
+        raise Infeasible(
+            f"Even the whole table as one group of {_size(dataset, whole)} does not meet {said}. "
+            "Ask for less, or publish other columns.",
+            loosest(failing, whole),
+        )
+
+
+def not_found(method: str, dataset: Dataset, requirements: Sequence[Requirement]) -> Infeasible:
+    """The refusal when a search ends without groups that pass, with what the whole table as one group would meet.
+
+    No proof that there are none: it is for requirements that merging does not keep.
     """
     whole = whole_table(dataset, requirements)
-    failing = [r for r in requirements if r.monotone and not r.holds(whole).holds]
-    if not failing:
-        return
+    failing = [r for r in requirements if not r.holds(whole).holds]
+    said = "; ".join(_with_nearest(r, whole, "the whole table meets") for r in failing)
+    return Infeasible(
+        f"{method} found no groups that meet {said}, nor does the whole table as one group of {_size(dataset, whole)}. "
+        "Merging groups does not keep what is asked, so other groups may still meet it. Ask for what the whole table "
+        "meets, for k-anonymity or distinct l-diversity, or use another method.",
+        loosest(failing, whole),
+    )
+
+
+def loosest(failing: Sequence[Requirement], whole: Groups) -> dict[str, float]:
+    """What the whole table allows, by parameter: the loosest value where several requirements name one parameter.
+
+    With these values all of them can be met together.
+    """
     nearest: dict[str, float] = {}
-    said = []
     for requirement in failing:
-        found = requirement.nearest(whole)
-        nearest.update(found)
-        figures = ", ".join(f"{name} = {value:.6g}" for name, value in found.items())
-        said.append(f"{described(requirement)} (the nearest that can be met: {figures or 'none'})")
-    counted = "rows" if dataset.units is None else "distinct units"
-    raise Infeasible(
-        f"Even the whole table as one group of {int(whole.sizes[0])} {counted} does not meet {'; '.join(said)}. "
-        "Ask for less, or publish other columns.",
-        nearest,
+        for name, value in requirement.nearest(whole).items():
+            looser = max if name in requirement.looser_up else min
+            nearest[name] = looser(nearest.get(name, value), value)
+    return nearest
+
+
+def units_repeat(dataset: Dataset) -> bool:
+    """Whether some unit has several rows, which may then lie in several groups."""
+    return dataset.units is not None and bool((np.bincount(dataset.units) > 1).any())
+
+
+def promised_as(requirement: Requirement, method: Method) -> str:
+    """The name of what a method can promise of a requirement; `Incompatible` when nothing of it remains.
+
+    Where quasi-identifiers are published as they are, rows of a group do not look alike.
+    """
+    if method.coarsens or not requirement.speaks_of_alike:
+        return requirement.model
+    if requirement.of_groups:
+        return requirement.of_groups
+    raise Incompatible(
+        f"{described(requirement)} speaks of rows that look alike, but {method.name} publishes quasi-identifiers as "
+        f"they are, so that rows can be told apart. The nearest it can promise is {requirement.instead()}; or use a "
+        "method that generalizes."
     )
 
 
@@ -69,6 +112,15 @@ def described(requirement: Requirement) -> str:
 def columns_of(requirements: Sequence[Requirement]) -> tuple[str, ...]:
     """Sensitive columns that are read, each once."""
     return tuple(dict.fromkeys(column for r in requirements for column in r.columns))
+
+
+def _with_nearest(requirement: Requirement, whole: Groups, what: str) -> str:
+    figures = ", ".join(f"{name} = {value:.6g}" for name, value in requirement.nearest(whole).items())
+    return f"{described(requirement)} ({what}: {figures or 'none'})"
+
+
+def _size(dataset: Dataset, whole: Groups) -> str:
+    return f"{int(whole.sizes[0])} {'rows' if dataset.units is None else 'distinct units'}"
 
 
 def _as_one_group(totals: NDArray[np.int64]) -> Counts:

@@ -10,13 +10,18 @@ from sfumato.chance import Chance, chance_of
 from sfumato.contracts import Both, Method, Promise, Release, Requirement
 from sfumato.data.hierarchy import prepare
 from sfumato.errors import Incompatible, Infeasible, ParameterError, SchemaError, SfumatoError
-from sfumato.methods.feasibility import described, refuse_infeasible, refuse_unreadable
+from sfumato.methods.feasibility import described, promised_as, refuse_infeasible, refuse_unreadable, units_repeat
 from sfumato.methods.tracing import with_units, without_units
 
 if TYPE_CHECKING:
     from sfumato.data.dataset import Dataset
     from sfumato.data.evidence import Groups
     from sfumato.data.hierarchy import Hierarchy
+
+SEVERAL_ROWS = (
+    "Some persons have several rows, which may lie in several groups. What is promised holds in every group on its "
+    "own: whoever knows which rows are one person's can combine their groups and learn more."
+)
 
 
 def make_release(
@@ -48,7 +53,7 @@ def make_release(
         release, evidence = without_units(method.publish(traced, requirements, chance), column)
     if evidence is None or evidence.n_groups == 0:
         raise Infeasible(f"{method.name} found nothing it could publish. Ask for less, or use another method.")
-    promises = _judged(method, requirements, evidence)
+    promises = _judged(method, requirements, evidence, units_repeat(prepared))
     recipe = replace(
         release.recipe,
         method=method.name,
@@ -85,11 +90,20 @@ def _refuse_unfit(dataset: Dataset, requirements: Sequence[Requirement]) -> None
     refuse_unreadable(dataset, requirements)
 
 
-def _judged(method: Method, requirements: Sequence[Requirement], evidence: Groups) -> tuple[Promise, ...]:
+def _judged(
+    method: Method, requirements: Sequence[Requirement], evidence: Groups, repeats: bool
+) -> tuple[Promise, ...]:
     """Promises with what the finished release achieves; a release that fails is never returned."""
     promises = []
     for requirement in requirements:
         verdict = requirement.holds(evidence)
+        if not verdict.holds and not requirement.monotone(repeats):
+            raise Infeasible(
+                f"{method.name} made groups of which {verdict.n_failing} of {evidence.n_groups} fail "
+                f"{described(requirement)} once those that look alike are one, as merging groups does not keep it. "
+                "Ask for less, for k-anonymity or distinct l-diversity, or use another method.",
+                verdict.achieved,
+            )
         if not verdict.holds:
             raise SfumatoError(
                 f"{method.name} made groups of which {verdict.n_failing} of {evidence.n_groups} fail "
@@ -97,7 +111,8 @@ def _judged(method: Method, requirements: Sequence[Requirement], evidence: Group
                 "Please report this; another method or a smaller requirement may work."
             )
         on = next(iter(requirement.columns), None)
-        promises.append(Promise(requirement.model, requirement.parameters(), on, verdict.achieved))
+        name = promised_as(requirement, method)
+        promises.append(Promise(name, requirement.parameters(), on, verdict.achieved))
     return tuple(promises)
 
 
@@ -127,4 +142,6 @@ def _notes(dataset: Dataset, prepared: Dataset, release: Release, promises: Sequ
     taken = [c for c in quasi if not prepared.domains[c].complete]
     if taken:
         notes.append(f"The list of possible values is taken from the data, not declared, in: {', '.join(taken)}.")
+    if units_repeat(prepared):
+        notes.append(SEVERAL_ROWS)
     return tuple(dict.fromkeys([*notes, *prepared.notes, *release.recipe.notes]))

@@ -40,7 +40,8 @@ def without_units(release: Release, column: str) -> tuple[Release, Groups]:
             f"A release of the form {release.form!r} cannot be judged in distinct units. Remove the role unit, "
             "or use another method."
         )
-    group, values = release.sensitive_rows()
+    published = release.published()
+    group, values = published.sensitive_rows()
     kept = {name: codes for name, codes in values.items() if name != column}
     n_groups = int(group.max(initial=-1)) + 1
-    return release.without(column), group_evidence(group, n_groups, kept, release.domains, values[column])
+    return release.without(column), group_evidence(group, n_groups, kept, published.domains, values[column])

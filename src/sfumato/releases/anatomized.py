@@ -105,7 +105,8 @@ class Anatomized(Form):
         """The groups and their sensitive values; None when a unit column was used."""
         if self.recipe.unit != "row":
             return None
-        return group_evidence(self.value_group, self.n_groups, self.values, self.domains, None)
+        cut = self.published()
+        return group_evidence(cut.value_group, cut.n_groups, cut.values, cut.domains, None)
 
     def groups(self) -> pa.Table:
         """One row per group: id, number of rows, and every sensitive column's values with their ends."""

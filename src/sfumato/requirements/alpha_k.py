@@ -43,6 +43,8 @@ class AlphaK(Requirement):
     k: Annotated[int, Field(ge=1)]
     on: str = field(kw_only=True)
     model: ClassVar[str] = "alpha-k"
+    looser_up: ClassVar[tuple[str, ...]] = ("alpha",)
+    speaks_of_alike: ClassVar[bool] = True
 
     def passes(self, evidence: Groups) -> Bools:
         """Compared as integers: c_v · denominator ≤ |g| · numerator."""
@@ -71,6 +73,10 @@ class AlphaK(Requirement):
     def least(self) -> int:
         """k, or 1/α where that is more: a value held by one unit must not exceed the share."""
         return max(self.k, ceil(1 / self.alpha))
+
+    def instead(self) -> str:
+        """The same bounds as two requirements that groups can meet."""
+        return f'LDiversity({plain(1 / self.alpha)!r}, on={self.on!r}, kind="frequency") & KAnonymity({self.k})'
 
     def twin(self) -> Twin:
         """The largest share and the size."""

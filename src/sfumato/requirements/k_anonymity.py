@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class KAnonymity(Requirement):
     """Every published combination of quasi-identifiers belongs to at least k units: |g| ≥ k.
 
+    Where quasi-identifiers are published as they are, only |g| ≥ k is left of it, promised as group-size.
     Does not protect against groups whose units share one sensitive value (homogeneity), nor against columns that
     were not named quasi-identifiers.
     Samarati 2001; Sweeney 2002.
@@ -29,6 +30,8 @@ class KAnonymity(Requirement):
 
     k: Annotated[int, Field(ge=1)]
     model: ClassVar[str] = "k-anonymity"
+    speaks_of_alike: ClassVar[bool] = True
+    of_groups: ClassVar[str] = "group-size"
 
     def passes(self, evidence: Groups) -> Bools:
         """|g| ≥ k."""
@@ -46,6 +49,10 @@ class KAnonymity(Requirement):
     def least(self) -> int:
         """k."""
         return self.k
+
+    def monotone(self, repeats: bool) -> bool:
+        """Always: the merged group has the units of both."""
+        return True
 
     def twin(self) -> Twin:
         """The size alone."""

@@ -47,6 +47,7 @@ class LDiversity(Requirement):
     kind: Kind = field(default="distinct", kw_only=True)
     c: Annotated[Exact, Field(gt=0)] | None = field(default=None, kw_only=True)
     model: ClassVar[str] = "l-diversity"
+    looser_up: ClassVar[tuple[str, ...]] = ("c",)
 
     def __post_init__(self) -> None:
         if self.kind in ("distinct", "recursive") and self.l.denominator != 1:
@@ -88,6 +89,10 @@ class LDiversity(Requirement):
     def least(self) -> int:
         """l, or for the recursive reading l − 1 + ⌊1/c⌋ + 1."""
         return self._reading.least(self.l, self._c)
+
+    def monotone(self, repeats: bool) -> bool:
+        """Different values stay different in a merged group; shares of units need units that do not repeat."""
+        return not repeats or self.kind == "distinct"
 
     def twin(self) -> Twin:
         """The reading's compiled test."""

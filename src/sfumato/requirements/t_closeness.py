@@ -40,6 +40,7 @@ class TCloseness(Requirement):
     on: str = field(kw_only=True)
     distance: Distance = field(default="equal", kw_only=True)
     model: ClassVar[str] = "t-closeness"
+    looser_up: ClassVar[tuple[str, ...]] = ("t",)
 
     def passes(self, evidence: Groups) -> Bools:
         """Distances are integers over n·N·scale, compared with t exactly."""

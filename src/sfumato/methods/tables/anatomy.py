@@ -9,7 +9,7 @@ from sfumato.contracts import Method, Recipe, Requirement
 from sfumato.data.schema import Schema
 from sfumato.declared import declared
 from sfumato.errors import Incompatible
-from sfumato.methods.feasibility import refuse_infeasible, refuse_unreadable
+from sfumato.methods.feasibility import promised_as, refuse_infeasible, refuse_unreadable
 from sfumato.methods.tables.buckets import Deal
 from sfumato.releases.anatomized import Anatomized
 
@@ -25,7 +25,8 @@ class Anatomy(Method):
 
     Rows are sorted by sensitive value and dealt into B buckets by rank modulo B, so every bucket holds ⌊c/B⌋ or ⌈c/B⌉
     rows of a value with c rows, and n = q·l + r needs no leftovers: buckets get l or more rows. Nothing is suppressed.
-    Quasi-identifiers are published exactly: this hides which value belongs to whom, not who is in the table.
+    Quasi-identifiers are published exactly: this hides which value belongs to whom, not who is in the table, and of
+    k-anonymity only the size of groups is promised. A unit with several rows may be in several buckets.
     Does not protect against learned correlations between quasi-identifiers and sensitive values.
     Xiao, Tao 2006.
 
@@ -49,11 +50,12 @@ class Anatomy(Method):
             )
         refuse_unreadable(dataset, requirements)
         for requirement in requirements:
-            if requirement.reads != "groups" or not requirement.monotone:
+            if requirement.reads != "groups" or not requirement.monotone(repeats=False):
                 raise Incompatible(
                     f"Anatomy cannot promise {requirement.model} by its buckets: it serves requirements on groups "
                     "that stay met when groups are merged. Use another method."
                 )
+            promised_as(requirement, self)
 
     def publish(self, dataset: Dataset, requirements: Sequence[Requirement], chance: Chance) -> Anatomized:
         """Buckets in random order, rows and values in two independent random orders."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sfumato.contracts import Requirement
 from sfumato.data.evidence import Counts, Groups, group_evidence
 from sfumato.kernels.anatomy import dealt, dealt_again, hands, sorted_by_frequency
-from sfumato.methods.feasibility import columns_of, whole_table
+from sfumato.methods.feasibility import columns_of, not_found, whole_table
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
@@ -38,8 +38,8 @@ class Deal:
     buckets, a bucket holds s different values once each; distinct, entropy and frequency l-diversity then need s ≥ l,
     recursive (c,l) needs 1 < c(s − l + 1), that is s ≥ l − 1 + ⌊1/c⌋ + 1, (α,k) needs s ≥ max(k, 1/α): all are the
     requirements' `least`. More frequent values need fewer, larger buckets, found by looking at what dealing would give.
-    Other required columns and units are mended by dealing again inside the leading values, then by merging buckets:
-    merging keeps what holds, and the whole table meets everything.
+    Other required columns and units are mended by dealing again inside the leading values, then by merging buckets.
+    Merging keeps what holds and the whole table meets everything, unless shares of repeating units are asked for.
     """
 
     dataset: Dataset
@@ -47,14 +47,19 @@ class Deal:
     chance: Chance
 
     def buckets(self) -> Ints:
-        """Bucket of every row, 0 … G−1, each meeting every requirement."""
+        """Bucket of every row, 0 … G−1, each meeting every requirement; fewer are tried where merging ends in vain."""
         n_buckets = most_buckets(self.dataset.n_rows // self._least, self._hands_pass)
-        bucket = dealt(self._sorted_rows(), n_buckets)
-        if self._is_settled:
-            return bucket
-        passing = self._passing(bucket, n_buckets)
-        bucket, passing = self._dealt_again_where_failing(bucket, passing)
-        return self._merged_where_failing(bucket, passing)
+        while n_buckets > 0:
+            bucket = dealt(self._sorted_rows(), n_buckets)
+            if self._is_settled:
+                return bucket
+            passing = self._passing(bucket, n_buckets)
+            bucket, passing = self._dealt_again_where_failing(bucket, passing)
+            bucket, passing = self._merged_where_failing(bucket, passing)
+            if passing.all():
+                return bucket
+            n_buckets //= 2
+        raise not_found("Anatomy", self.dataset, self.requirements)
 
     @property
     def _least(self) -> int:
@@ -137,8 +142,8 @@ class Deal:
             passing[pool] = found
         return bucket, passing
 
-    def _merged_where_failing(self, bucket: Ints, passing: Bools) -> Ints:
-        """Merge failing buckets by twos (an odd one with another bucket) until none fails."""
+    def _merged_where_failing(self, bucket: Ints, passing: Bools) -> tuple[Ints, Bools]:
+        """Merge failing buckets by twos (an odd one with another bucket) until none fails or one is left."""
         while not passing.all() and len(passing) > 1:
             failing = np.flatnonzero(~passing)
             failing = failing[self.chance.permutation(len(failing))]
@@ -155,7 +160,7 @@ class Deal:
             rows = np.flatnonzero(mended[bucket])
             number = np.cumsum(mended) - 1
             passing[mended] = self._passing(number[bucket[rows]], int(mended.sum()), rows)
-        return bucket
+        return bucket, passing
 
     def _some(self, choices: Ints, n: int) -> Ints:
         """`n` of the choices at random."""

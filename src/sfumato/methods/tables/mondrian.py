@@ -14,15 +14,15 @@ from sfumato.contracts import Method, Recipe, Requirement, Twin
 from sfumato.data.evidence import Groups, group_evidence
 from sfumato.data.schema import Schema
 from sfumato.declared import declared
-from sfumato.errors import Incompatible, Infeasible
-from sfumato.kernels.mondrian import Compiled, Lanes, Parted, Rules, part
+from sfumato.errors import Incompatible
+from sfumato.kernels.mondrian import Compiled, Lanes, Rules, part
 from sfumato.kernels.mondrian_levels import part_by_levels
-from sfumato.methods.feasibility import described, refuse_infeasible, refuse_unreadable, whole_table
+from sfumato.methods.feasibility import not_found, refuse_infeasible, refuse_unreadable, units_repeat, whole_table
+from sfumato.methods.tables.regions import Ranked, Regions, mended
 from sfumato.releases.generalized import Generalized
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
-    from sfumato.data.codec import Codes, Domain
     from sfumato.data.dataset import Dataset
 
     Ints = NDArray[np.int64]
@@ -74,61 +74,9 @@ class Mondrian(Method):
         refuse_infeasible(dataset, requirements)
         task = _Task(dataset, tuple(requirements), whole_table(dataset, requirements))
         rules = Rules(task.least, median=self.cut == "median", relaxed=self.recoding == "relaxed")
-        regions = task.part(rules, _canonical(task, chance) if rules.relaxed else None)
-        task.refuse_uncut(regions)
-        notes = tuple(
-            f"{r.model} is not kept by merging groups: it holds for every group, not for groups that look the same."
-            for r in requirements
-            if not r.monotone
-        )
-        recipe = Recipe(self.name, self.parameters(), unit=task.unit, reproducible=chance.reproducible, notes=notes)
+        regions = task.regions(rules, _canonical(task, chance) if rules.relaxed else None)
+        recipe = Recipe(self.name, self.parameters(), unit=task.unit, reproducible=chance.reproducible)
         return _release(dataset, regions, recipe, chance)
-
-
-@dataclass(frozen=True, eq=False)
-class Ranked:
-    """One quasi-identifier as ranks of its present grid cells, and the codes that each rank stands for."""
-
-    codes: NDArray[np.uint16]
-    cells: NDArray[np.int32]
-    n_cells: int
-    first: Codes
-    last: Codes
-
-    @classmethod
-    def of(cls, codes: Codes, domain: Domain) -> Ranked:
-        """Ranks fit in 16 bits: neighbouring cells share one when more than 65,536 are present."""
-        cell = np.arange(domain.size, dtype=np.int32)
-        if domain.region == "range" and domain.cell is not None:
-            cell = domain.cell
-        present = np.flatnonzero(np.bincount(codes, minlength=domain.size)).astype(np.int32)
-        steps = np.concatenate([[0], np.cumsum(np.diff(cell[present]) != 0)])
-        ranks = steps >> max(int(steps[-1]).bit_length() - 16, 0)
-        table = np.zeros(domain.size, dtype=np.uint16)
-        table[present] = ranks
-        starts = np.flatnonzero(np.diff(ranks, prepend=-1))
-        ends = np.append(starts[1:], len(present)) - 1
-        first, last = present[starts], present[ends]
-        return cls(table[codes], cell[first].astype(np.int32), int(cell[-1] - cell[0]) + 1, first, last)
-
-
-@dataclass(frozen=True, eq=False)
-class Regions:
-    """Groups of rows and the codes their cells span: group g is rows[starts[g] : starts[g + 1]]; `low[j]`, `high[j]`
-    (G,) are the hull in quasi-identifier j.
-    """
-
-    rows: NDArray[Any]
-    starts: Ints
-    low: list[Codes]
-    high: list[Codes]
-
-    @classmethod
-    def of(cls, parted: Parted, ranked: Sequence[Ranked]) -> Regions:
-        """Ranks back to codes."""
-        low = [one.first[parted.low[:, j]] for j, one in enumerate(ranked)]
-        high = [one.last[parted.high[:, j]] for j, one in enumerate(ranked)]
-        return cls(parted.rows, parted.starts, low, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,15 +97,24 @@ class _Task:
         """What is counted: rows, or the values of the unit column."""
         return next(iter(self.dataset.schema.names("unit")), "row")
 
-    def refuse_uncut(self, regions: Regions) -> None:
-        """A requirement that merging does not keep may fail on the whole table and hold after cuts; not without."""
-        failing = [r for r in self.requirements if not r.holds(self.whole).holds] if len(regions.starts) == 2 else []
-        if failing:
-            raise Infeasible(
-                f"{described(failing[0])} was asked; the table as one group does not meet it, and Mondrian found no "
-                "cut whose halves do. Ask for less, or use another method.",
-                failing[0].nearest(self.whole),
-            )
+    def regions(self, rules: Rules, order: Ints | None) -> Regions:
+        """Groups that pass, those that look alike counted as one.
+
+        Requirements that merging keeps need one search. For the others what fails is merged, then fewer cuts are
+        tried, then cuts that nothing holds back.
+        """
+        if all(r.monotone(units_repeat(self.dataset)) for r in self.requirements):
+            return self.part(rules, order)
+        domains = [self.dataset.domains[name] for name in self.dataset.schema.names("quasi")]
+        for task in (self, replace(self, requirements=())):
+            least, n_groups = task.least, 2
+            while n_groups > 1:
+                cut = task.part(replace(rules, least=least), order)
+                found = mended(cut, domains, self._passes)
+                if found is not None:
+                    return found
+                least, n_groups = 2 * least, cut.n_groups
+        raise not_found("Mondrian", self.dataset, self.requirements)
 
     def part(self, rules: Rules, order: Ints | None) -> Regions:
         """Groups of rows: by the kernel when every requirement has a compiled test and the table is worth it."""
