@@ -12,10 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.contracts import Promise, Recipe
+from sfumato.contracts import Promise, Recipe, Release
 from sfumato.data.codec import Domain
 from sfumato.data.schema import Column, Schema
+from sfumato.releases.documents import guarantees
 from sfumato.releases.generalized import Generalized
+from sfumato.releases.readme import readme
 from sfumato.report.facts import facts_of
 from sfumato.report.html import public_report
 from sfumato.report.picture import bar_chart, size_bars
@@ -123,7 +125,26 @@ def test_a_release_for_science_says_so() -> None:
 
 
 def test_every_registered_model_has_words() -> None:
-    assert {kind.model for kind in all_requirements()} <= set(WORDS)
+    models = all_requirements()
+    assert {kind.model for kind in models} | {kind.of_groups for kind in models if kind.of_groups} <= set(WORDS)
+
+
+@pytest.mark.parametrize("given", [generalized(), anatomized()], ids=lambda release: release.form)
+def test_what_several_rows_of_one_person_tell_is_said_where_persons_are_counted(given: Release) -> None:
+    said = b"Several rows of one person."
+    assert said not in public_report(given)
+    counted = given.with_recipe(replace(given.recipe, unit="patient"))
+    assert said in public_report(counted)
+    for one in guarantees(counted.recipe)["guarantees"]:
+        assert any("can combine" in line for line in one["assumptions"])
+    assert "can combine" in readme(counted) and "can combine" not in readme(given)
+
+
+def test_a_promise_about_groups_says_that_rows_can_be_found() -> None:
+    (promise,) = guarantees(anatomized().recipe)["guarantees"]
+    assert (promise["model"], promise["parameters"]) == ("group-size", {"k": 2})
+    for text in (*promise["assumptions"][:1], readme(anatomized()), public_report(anatomized()).decode()):
+        assert "rows themselves can be found" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("sizes", [[5], [5, 6, 9], list(range(2, 900)), [3] * 50 + [10_000]])

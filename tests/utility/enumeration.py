@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -59,7 +60,7 @@ def anatomized() -> Anatomized:
         slot_group=np.array([0, 0, 1, 1, 1]),
         values={"pay": codes([0, 1, 1, 2, 2])},
         value_group=np.array([0, 0, 1, 1, 1]),
-        recipe=RECIPE,
+        recipe=replace(RECIPE, promises=(Promise("group-size", {"k": 2}, None, {"k": 2}),)),
     )
 
 

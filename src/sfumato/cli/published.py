@@ -31,7 +31,11 @@ def maybe(schema: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-PROMISE = record({"model": TEXT, "parameters": ANYTHING, "on": maybe(TEXT), "achieved": ANYTHING})
+MODEL = {
+    **TEXT,
+    "description": "A model of require, or group-size: what remains of k-anonymity where quasi-identifiers are exact.",
+}
+PROMISE = record({"model": MODEL, "parameters": ANYTHING, "on": maybe(TEXT), "achieved": ANYTHING})
 RELEASE = {
     "release": TEXT,
     "form": TEXT,

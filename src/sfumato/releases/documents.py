@@ -16,6 +16,14 @@ ALWAYS = (
     "What links a person to a row is at most the columns called quasi-identifiers here.",
     "Nothing is promised about what can be learned from other releases of the same people.",
 )
+SEVERAL_ROWS = (
+    "It holds in every group on its own: a person may have rows in several groups, and whoever knows which rows are "
+    "one person's can combine what those groups tell."
+)
+MEANING = {
+    "group-size": "Every group has at least k persons; which of the group's values belongs to whom is hidden, the rows "
+    "themselves can be found.",
+}
 
 
 def guarantees(recipe: Recipe) -> dict[str, Any]:
@@ -28,11 +36,11 @@ def guarantees(recipe: Recipe) -> dict[str, Any]:
 
 
 def _promise(promise: Promise, unit: str) -> dict[str, Any]:
-    person = (
-        "Every row is about another person."
-        if unit == "row"
-        else f"Persons were counted by column {unit!r}, which is not published; only its holder can count again."
-    )
+    persons = ["Every row is about another person."]
+    if unit != "row":
+        counted = f"Persons were counted by column {unit!r}, which is not published; only its holder can count again."
+        persons = [counted, SEVERAL_ROWS]
+    meaning = [MEANING[promise.model]] if promise.model in MEANING else []
     return {
         "model": promise.model,
         "parameters": dict(promise.parameters),
@@ -40,7 +48,7 @@ def _promise(promise: Promise, unit: str) -> dict[str, Any]:
         "achieved": dict(promise.achieved),
         "verified_by": VERIFIED_BY,
         "unit": unit,
-        "assumptions": [person, *ALWAYS],
+        "assumptions": [*meaning, *persons, *ALWAYS],
     }
 
 

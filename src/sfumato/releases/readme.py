@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from sfumato.contracts import Promise
+from sfumato.releases.documents import MEANING, SEVERAL_ROWS
 from sfumato.releases.form import Form
 
 GENERALIZED = """\
@@ -92,7 +93,7 @@ def readme(release: Form) -> str:
     unit = (
         "Every row counts as one person."
         if recipe.unit == "row"
-        else (f"Persons are counted by the column {_name(recipe.unit)}, which is not published.")
+        else (f"Persons are counted by the column {_name(recipe.unit)}, which is not published. {SEVERAL_ROWS}")
     )
     seeded = "**Made with a seed, for science: not for publication.**\n\n" if recipe.reproducible else ""
     return (
@@ -120,7 +121,8 @@ def _published(release: Form, name: str) -> str:
 def _promise(one: Promise) -> str:
     said = ", ".join(f"{key} = {value}" for key, value in one.parameters.items())
     reached = ", ".join(f"{key} = {value}" for key, value in one.achieved.items())
-    return f"{one.model} ({said}){f' on {_name(one.on)}' if one.on else ''}; achieved: {reached}"
+    meaning = f". {MEANING[one.model]}" if one.model in MEANING else ""
+    return f"{one.model} ({said}){f' on {_name(one.on)}' if one.on else ''}; achieved: {reached}{meaning}"
 
 
 def _name(text: str) -> str:

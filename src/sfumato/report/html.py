@@ -39,8 +39,8 @@ def public_report(release: Release) -> bytes:
         recipe=release.recipe,
         facts=facts,
         form=FORMS.get(release.form, release.form),
-        promises=[_promise(promise, release.form) for promise in release.recipe.promises],
-        not_promised=not_promised(release.form),
+        promises=[_promise(promise) for promise in release.recipe.promises],
+        not_promised=not_promised(release.form, release.recipe.unit),
         sizes=Markup(bar_chart(size_bars(facts.sizes), "Number of groups by their size")),
         columns=[_column(column) for column in facts.columns],
         example=_example(facts),
@@ -50,8 +50,8 @@ def public_report(release: Release) -> bytes:
     return text.encode("utf8")
 
 
-def _promise(promise: Promise, form: str) -> dict[str, Any]:
-    words = words_of(promise.model, form)
+def _promise(promise: Promise) -> dict[str, Any]:
+    words = words_of(promise.model)
     parameters = {name: value for name, value in promise.parameters.items() if value is not None}
     return {
         "model": promise.model,

@@ -23,6 +23,11 @@ WORDS: Mapping[str, Words] = {
         "Whoever knows a person's quasi-identifiers finds at least k persons that fit equally well.",
         "It says nothing about what those persons share: if all of them have the same sensitive value, it is known.",
     ),
+    "group-size": Words(
+        "Every group has at least k persons, and which of the group's values belongs to whom is hidden.",
+        "The rows themselves can be found, that a person is in the table is not hidden, and all values of a group may "
+        "be the same.",
+    ),
     "l-diversity": Words(
         "In every group the sensitive column has at least l values that count, in the reading named above: no value is "
         "certain for a person.",
@@ -35,17 +40,6 @@ WORDS: Mapping[str, Words] = {
     "alpha-k": Words(
         "At least k persons fit equally well, and no sensitive value belongs to more than the share alpha of them.",
         "Values below that share can still be likely guesses.",
-    ),
-}
-# Where quasi-identifiers are published as they are, a person's row can be found; only the sensitive values are hidden.
-IN_FORM: Mapping[tuple[str, str], Words] = {
-    ("anatomized", "k-anonymity"): Words(
-        "Knowing a person's quasi-identifiers may show the row, but k or more sensitive entries may belong to it.",
-        "That the person is in the table is not hidden, and k entries may all be the same.",
-    ),
-    ("anatomized", "alpha-k"): Words(
-        "At least k sensitive entries may belong to a row, and no value is more than the share alpha of them.",
-        "That a person is in the table is not hidden, and values below that share can still be likely guesses.",
     ),
 }
 OTHER = Words("See its documentation for what it promises.", "See its documentation for what it does not.")
@@ -62,6 +56,10 @@ PRESENCE = (
     "Presence. Quasi-identifiers are published as they are, so whoever knows a person's can see whether a row of this "
     "table fits."
 )
+SEVERAL_ROWS = (
+    "Several rows of one person. They may lie in several groups: whoever knows which rows are one person's can combine "
+    "what those groups tell."
+)
 
 FORMS: Mapping[str, str] = {
     "generalized": "Quasi-identifiers are published as ranges or groups of values, one set of them per group of rows; "
@@ -77,14 +75,15 @@ ROLES: Mapping[str | None, str] = {
 }
 
 
-def words_of(model: str, form: str = "") -> Words:
-    """The words for a model in a form of release, neutral ones for a model without any."""
-    return IN_FORM.get((form, model)) or WORDS.get(model, OTHER)
+def words_of(model: str) -> Words:
+    """The words for a model, neutral ones for a model without any."""
+    return WORDS.get(model, OTHER)
 
 
-def not_promised(form: str) -> tuple[str, ...]:
-    """What no promise of a release in this form covers."""
-    return (PRESENCE, *NOT_PROMISED) if form == "anatomized" else NOT_PROMISED
+def not_promised(form: str, unit: str = "row") -> tuple[str, ...]:
+    """What no promise of a release in this form covers, when persons are counted by a column `unit` or are rows."""
+    presence = (PRESENCE,) if form == "anatomized" else ()
+    return (*presence, *((SEVERAL_ROWS,) if unit != "row" else ()), *NOT_PROMISED)
 
 
 def figures(values: Mapping[str, Any]) -> str:
