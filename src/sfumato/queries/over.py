@@ -275,6 +275,8 @@ class Over:
         place = int(node.name[3:])
         raw = exp.column(f"raw{place}")
         kind = "BIGINT" if self.lifted.aggregates[place].measure == "count" else self.types()[place]
+        if kind.strip('"') == "NULL":
+            return raw
         if kind == "DATE":
             start = exp.cast(exp.Literal.string("1970-01-01"), "date")
             return exp.paren(exp.Add(this=start, expression=exp.cast(raw, "int")))

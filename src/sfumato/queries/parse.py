@@ -25,6 +25,7 @@ GROUPINGS: dict[type[exp.Expr], str] = {
     exp.Rollup: "ROLLUP",
     exp.GroupingSets: "GROUPING SETS",
 }
+OPERATORS = (exp.Binary, exp.Not, exp.Neg, exp.BitwiseNot, exp.Between, exp.In, exp.Interval)
 SETS = (exp.Union, exp.Intersect, exp.Except)
 
 
@@ -274,10 +275,27 @@ class _Resolver:
 
 
 def bare(tree: exp.Expr) -> exp.Expr:
-    """The same tree without parentheses, for comparing."""
-    if tree.find(exp.Paren) is None:
+    """The same tree with parentheses around nested operators and nowhere else: equal trees mean and read the same.
+
+    >>> from sqlglot import parse_one
+    >>> [bare(parse_one(text)).sql() for text in ("(((a + b)) * (2))", "a + b * 2", "((a))")]
+    ['(a + b) * 2', 'a + (b * 2)', 'a']
+    """
+    if not any(isinstance(node, exp.Paren) or _is_nested(node) for node in tree.walk()):
         return tree
-    return tree.transform(lambda node: node.unnest() if isinstance(node, exp.Paren) else node)
+    root = exp.Paren(this=tree.copy())
+    for paren in reversed([node for node in root.find_all(exp.Paren) if node is not root]):
+        paren.replace(paren.this)
+    made: exp.Expr = root.this.pop()
+    for node in reversed([node for node in made.walk() if _is_nested(node)]):
+        around = exp.Paren()
+        node.replace(around)
+        around.set("this", node)
+    return made
+
+
+def _is_nested(node: exp.Expr) -> bool:
+    return isinstance(node, OPERATORS) and isinstance(node.parent, OPERATORS)
 
 
 def is_aggregated(tree: exp.Expr) -> bool:
