@@ -14,6 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
+from sfumato.contracts import Recipe
+from sfumato.data.codec import Domain
+from sfumato.data.schema import Column, Schema
+from sfumato.releases.generalized import Generalized
 
 METHODS = [sf.Mondrian(), sf.Mondrian(recoding="relaxed"), sf.Anatomy()]
 N_RUNS = 200
@@ -62,11 +66,13 @@ def test_one_person_in_many_rows_changes_no_claim(method: Any, times: int) -> No
     table = ordered(30).append_column("person", pa.array([f"p{i}" for i in range(30)]))
     doubled = pa.concat_tables([table, *[table.slice(0, 1)] * (times - 1)])
     release = publish(doubled, method, unit="person")
-    for promise in release.recipe.promises:
-        if promise.model == "k-anonymity":
-            assert 3 <= promise.achieved["k"] <= 30
-        else:
-            assert promise.achieved["l"] >= 3
+    assert release.release.n_rows == 29 + times
+    assert claims(release) == counted_again(release)
+    size, diversity = claims(release)
+    assert size >= 3 and diversity >= 3
+    # All persons in one group: whatever the rows, the claims of the table with one row a person.
+    everybody = [sf.KAnonymity(30), sf.LDiversity(5, on="job")]
+    assert claims(publish(doubled, method, everybody, unit="person")) == (30, 5)
     data = sf.read(table.slice(0, 1).take([0] * times), name="people").roles(
         quasi=["age"], sensitive=["pay", "job"], unit="person"
     )
@@ -84,12 +90,88 @@ def test_missing_is_a_value_of_its_own(method: Any) -> None:
         }
     )
     release = publish(table, method, [sf.KAnonymity(3), sf.LDiversity(3, on="job")])
-    assert release.release.evidence().sizes.min() >= 3
+    assert claims(release) == counted_again(release, True)
+    assert claims(release)[0] >= 3 and claims(release)[1] == 3
     assert release.sql("SELECT count(*) AS n FROM data WHERE job IS NULL").rows()[0]["n"] == 4
     all_missing = pa.table(
         {"age": pa.nulls(6, pa.int64()), "pay": pa.nulls(6, pa.int64()), "job": pa.array(["a", "b", None] * 2)}
     )
-    assert publish(all_missing, method, sf.KAnonymity(3)).release.n_rows == 6
+    alone = publish(all_missing, method, [sf.KAnonymity(6), sf.LDiversity(3, on="job")])
+    assert claims(alone) == counted_again(alone, True) == (6, 3)
+    with pytest.raises(sf.Infeasible) as refused:
+        publish(all_missing, method, [sf.KAnonymity(3), sf.LDiversity(4, on="job")])
+    assert refused.value.nearest == {"l": 3}
+
+
+@pytest.mark.parametrize("n_missing", [1, 2, 3, 4])
+def test_a_group_of_missing_cells_is_as_small_as_it_is(n_missing: int) -> None:
+    """Two ages of three rows beside rows without one: as a wildcard, missing would join every group."""
+    ages = [None] * n_missing + [30] * 3 + [50] * 3
+    n = len(ages)
+    table = pa.table(
+        {"age": pa.array(ages, pa.int64()), "pay": list(range(n)), "job": [f"job{i % 4}" for i in range(n)]}
+    )
+    release = publish(table, sf.Mondrian(), [sf.KAnonymity(3), sf.LDiversity(1, on="job")])
+    alike = written_alike(release)
+    assert claims(release)[0] == min(map(len, alike.values()))
+    as_wildcard = [
+        sum(len(other) for seen, other in alike.items() if seen == cells or "always" in (*seen, *cells))
+        for cells in alike
+    ]
+    assert claims(release)[0] <= min(as_wildcard)
+    assert any("always" in cells for cells in alike) is (n_missing >= 3)
+
+
+def test_groups_that_only_a_wildcard_would_pass_or_fail() -> None:
+    """Published by hand: the missing cells stand alone in a group of two, with a missing job as one of two jobs."""
+    domains = {
+        "age": Domain("integer", pa.array([30, 31, 32]), missing=True),
+        "job": Domain("text", pa.array(["a", "b"]), missing=True, region="set"),
+    }
+    codes = {name: np.array(found, dtype=np.int32) for name, found in [("low", [0, 3]), ("high", [2, 3])]}
+    release = Generalized(
+        "people",
+        Schema((Column("age", "integer", "quasi"), Column("job", "text", "sensitive"))),
+        domains,
+        {"age": codes["low"]},
+        {"age": codes["high"]},
+        np.array([0, 0, 0, 1, 1]),
+        {"job": np.array([0, 1, 1, 2, 0], dtype=np.int32)},
+        Recipe("by hand", {}),
+    )
+    evidence = release.evidence()
+    assert evidence is not None
+    # As a wildcard the two missing ages would have three more that fit: k = 5.
+    assert (sf.KAnonymity(2).holds(evidence).holds, sf.KAnonymity(3).holds(evidence).holds) == (True, False)
+    assert sf.KAnonymity(3).holds(evidence).achieved == {"k": 2}
+    # As a wildcard the missing job could be an "a" like the other: l = 1.
+    assert sf.LDiversity(2, on="job").holds(evidence).holds
+    assert sf.LDiversity(2, on="job").holds(evidence).achieved == {"l": 2}
+
+
+def claims(release: sf.PublishedRelease) -> tuple[Any, Any]:
+    """What is promised of sizes and of diversity."""
+    size, diversity = release.recipe.promises
+    assert size.model == ("group-size" if release.release.form == "anatomized" else "k-anonymity")
+    return size.achieved["k"], diversity.achieved["l"]
+
+
+def written_alike(release: sf.PublishedRelease) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """Written rows by their published age, or in anatomy by their group."""
+    tables = release.release.tables()
+    rows = tables["data"].to_pylist() if "data" in tables else tables["sensitive"].to_pylist()
+    seen = ("age", "age__lo", "age__hi", "age__null") if "data" in tables else ("group_id",)
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(tuple(row.get(name) for name in seen), []).append(row)
+    return found
+
+
+def counted_again(release: sf.PublishedRelease, rows_are_persons: bool = False) -> tuple[int, int]:
+    """Fewest persons (by their pay, or rows) and fewest jobs of a group, from the written cells."""
+    groups = written_alike(release).values()
+    persons = [len(rows) if rows_are_persons else len({row["pay"] for row in rows}) for rows in groups]
+    return min(persons), min(len({row["job"] for row in rows}) for rows in groups)
 
 
 def test_moving_the_largest_value_changes_no_byte(tmp_path: Path) -> None:
