@@ -235,6 +235,89 @@ def _(files: Files, rng: Rng) -> Files | None:
     return {**files, "views.sql": files["views.sql"] + bad[int(rng.integers(4))]}
 
 
+def views(files: Files, old: str, new: str) -> Files | None:
+    """One place of views.sql changed."""
+    text = files["views.sql"].decode()
+    return {**files, "views.sql": text.replace(old, new, 1).encode()} if old in text else None
+
+
+@kind("SQL that reads a file")
+def _(files: Files, rng: Rng) -> Files | None:
+    bad = ["read_text('/etc/passwd')", "'/etc/passwd'", "read_csv('x.csv')", "glob('*')", "duckdb_settings()"]
+    text = files["views.sql"].decode()
+    start = text.index("CREATE OR REPLACE VIEW data")
+    made = f"CREATE VIEW data AS SELECT * FROM {bad[int(rng.integers(5))]};"
+    if rng.random() < 0.5:
+        made = made.replace("CREATE", "CREATE OR REPLACE")
+    return {**files, "views.sql": (text[:start] + made + text[text.index(";", start) + 1 :]).encode()}
+
+
+@kind("suppressed rows made up in SQL")
+def _(files: Files, rng: Rng) -> Files | None:
+    n = json.loads(files["datapackage.json"])["sfumato"]["n_suppressed"]
+    return views(files, f"suppressed() AS {n}", f"suppressed() AS {[5, 0, 1][int(rng.integers(3))] if n != 0 else 5}")
+
+
+@kind("a bound of the views widened or dropped")
+def _(files: Files, rng: Rng) -> Files | None:
+    if "data/data.parquet" not in files:
+        changes = [("greatest(0, a + b - n)", "a"), ("least(a, b)", "a"), (" + suppressed() AS hi", " AS hi")]
+        n = json.loads(files["datapackage.json"])["sfumato"]["n_suppressed"]
+        return views(files, *changes[int(rng.integers(3 if n else 2))])
+    if not ranges(files):
+        return views(files, "list_has_any(among, cell.values)", "true")
+    changes = [
+        ("(at_most IS NULL OR coalesce(cell.hi <= at_most, false))", "true"),
+        ("cell.lo <= at_most", "cell.lo < at_most"),
+        ("cell.lo >= at_least, false", "cell.lo >= at_least, true"),
+    ]
+    return views(files, *changes[0])
+
+
+@kind("rows of the views left out")
+def _(files: Files, rng: Rng) -> Files | None:
+    if "data/data.parquet" in files:
+        return views(
+            files, "'data/data.parquet' AS rows", "(SELECT * FROM 'data/data.parquet' WHERE group_id > 0) AS rows"
+        )
+    return views(files, "'data/quasi.parquet';", "'data/quasi.parquet' WHERE group_id > 0;")
+
+
+@kind("a path in a comment of the views")
+def _(files: Files, rng: Rng) -> Files | None:
+    return views(files, "-- Run", "-- input /home/x.csv\n-- Run")
+
+
+@kind("another promise in the README")
+def _(files: Files, rng: Rng) -> Files | None:
+    text = files["README.md"].decode()
+    bad = [
+        text.replace("- k-anonymity (k = ", "- k-anonymity (k = 9999", 1),
+        text.replace("## What is not", "- k-anonymity (k = 9999); achieved: k = 9999\n\n## What is not", 1),
+        text.replace("## What is in it", "It is k-anonymous with k = 9999.\n\n## What is in it", 1),
+        text.replace("rows are published", "9 rows are published", 1),
+    ]
+    return {**files, "README.md": bad[int(rng.integers(4))].encode()}
+
+
+@kind("markup that loads or acts in the report")
+def _(files: Files, rng: Rng) -> Files | None:
+    bad = [
+        "<img src=http://x/y>",
+        "<svg/onload=alert(1)>",
+        "<a href='x'>y</a>",
+        '<p style="background:url(x)">y</p>',
+        "<style>p { background: url(http://x) }</style>",
+        "<style>@import 'x';</style>",
+        "<!-- seed 7 -->",
+        '<p class="a" onclick="x">y</p>',
+        '<meta http-equiv="refresh" content="0">',
+        "<svg><style><img src=x></style></svg>",
+    ]
+    page = f'<!doctype html>\n<html lang="en"><body>{bad[int(rng.integers(len(bad)))]}</body></html>'
+    return {**files, "report/index.html": page.encode()}
+
+
 @kind("stale croissant")
 def _(files: Files, rng: Rng) -> Files | None:
     text = files["croissant.json"].decode().replace('"contentUrl": "data/', '"contentUrl": "other/')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.contracts import Finding
+from sfumato.verify.prose import check_prose
 
 MAGIC = b"PAR1"
 PLAIN = {"PLAIN", "RLE"}
@@ -22,11 +22,6 @@ COLUMN = {
     "name", "kind", "role", "type", "published", "missing", "open_low", "open_high", "complete", "domain",
 }  # fmt: skip
 GUARANTEE = {"model", "parameters", "on", "achieved", "verified_by", "unit", "assumptions"}
-ACTIVE = re.compile(
-    r"<\s*(script|iframe|object|embed|link|base|form|meta\s+http-equiv=.(?!Content-Security-Policy))|javascript:|\son\w+\s*=",
-    re.I,
-)
-SQL = re.compile(r"\b(attach|copy|install|load|insert|delete|update|drop|pragma|export|import|call|set)\b", re.I)
 
 
 def check_parquet(files: Mapping[str, bytes]) -> list[Finding]:
@@ -86,17 +81,13 @@ def check_documents(files: Mapping[str, bytes], documents: Mapping[str, Any]) ->
         *(_unknown(one, GUARANTEE) for one in _list(documents.get("guarantees.json"), "guarantees")),
     ]
     n_unknown = sum(told)
-    readme, report = (files.get(name, b"").decode("utf8", "replace") for name in ("README.md", "report/index.html"))
-    sql = _without_strings(files.get("views.sql", b"").decode("utf8", "replace"))
-    safe = "<" not in _without_code(readme) and not ACTIVE.search(report)
     return [
         Finding(
             "nothing but the format's facts",
             not n_unknown,
             f"{n_unknown} entries of the JSON files are not part of the format." if n_unknown else "No other entries.",
         ),
-        Finding("nothing active", safe, "Text only." if safe else "README.md or the report holds active markup."),
-        Finding("views only", not SQL.search(sql), "views.sql defines views and macros, nothing else."),
+        check_prose(files),
     ]
 
 
@@ -120,16 +111,6 @@ def _list(document: Any, key: str) -> list[Any]:
 
 def _unknown(document: Any, known: set[str]) -> int:
     return len(set(document) - known) if isinstance(document, dict) else 1
-
-
-def _without_strings(sql: str) -> str:
-    """SQL without comments, literals and quoted names."""
-    return re.sub(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", " ", re.sub(r"(?i)create or replace", " ", sql))
-
-
-def _without_code(markdown: str) -> str:
-    """Markdown without fenced blocks and code spans, where nothing is markup."""
-    return re.sub(r"`[^`\n]*`", " ", re.sub(r"^```.*?^```$", " ", markdown, flags=re.S | re.M))
 
 
 def as_json(data: bytes) -> Any:

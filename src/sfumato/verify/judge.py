@@ -13,8 +13,10 @@ from sfumato.verify.manifest import check_manifest
 from sfumato.verify.order import check_order
 from sfumato.verify.persons import check_unseen
 from sfumato.verify.promises import check_promises, evidence_of_cells
+from sfumato.verify.prose import check_readme
 from sfumato.verify.stored import Stored, check_files
 from sfumato.verify.verification import Verification
+from sfumato.verify.views import check_views, table_name
 
 DOCUMENTS = ("datapackage.json", "guarantees.json", "provenance.json", "croissant.json")
 
@@ -36,7 +38,7 @@ def judge(path: Path, raw: Any = None) -> Verification:
         findings.extend(check_documents(stored.files, documents))
         findings.append(check_derived(documents, digests))
         if cells is not None:
-            findings.extend(_judge_cells(cells, documents))
+            findings.extend(_judge_cells(cells, documents, stored.files))
             if raw is not None:
                 from sfumato.verify.original import check_original
 
@@ -50,7 +52,7 @@ def judge(path: Path, raw: Any = None) -> Verification:
     return Verification(findings)
 
 
-def _judge_cells(cells: Cells, documents: dict[str, Any]) -> list[Finding]:
+def _judge_cells(cells: Cells, documents: dict[str, Any], files: dict[str, bytes]) -> list[Finding]:
     described = check_manifest(cells, documents["datapackage.json"])
     findings = list(described)
     promised = documents["guarantees.json"]
@@ -63,4 +65,7 @@ def _judge_cells(cells: Cells, documents: dict[str, Any]) -> list[Finding]:
     else:
         findings.extend(check_unseen(cells, promised))
     findings.extend(check_order(cells))
+    findings.append(check_readme(cells, promised, files))
+    if all(one.holds for one in described):
+        findings.extend(check_views(cells, files, table_name(documents["datapackage.json"])))
     return findings
