@@ -213,7 +213,7 @@ class Oracle:
             there = 0
             for (ways, _), rows, kept in zip(self.tiny.worlds, groups, shown, strict=True):
                 for law, value in zip(laws, rows.get(key, nothing), strict=True):
-                    if value is not None and value == value and value not in (float("inf"), float("-inf")):
+                    if value is not None and value == value:
                         law[value] += ways
                 there += ways * (key in kept)
             shares = [{value: Fraction(ways, self.tiny.n) for value, ways in law.items()} for law in laws]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
+import numpy as np
+
 from sfumato.chance import Seeded
+from sfumato.queries.answer import Answer
 from sfumato.queries.ask import ask
 from tests.oracles.queries import Oracle, Shape, Truth, mean, normal, number, quantile
 
@@ -14,7 +18,7 @@ CLOSE = 1e-9
 
 def same(a: float, b: float) -> bool:
     """Equal up to rounding."""
-    return abs(a - b) <= CLOSE * max(1.0, abs(a), abs(b))
+    return a == b or abs(a - b) <= CLOSE * max(1.0, abs(a), abs(b))
 
 
 def mismatches(worlds: Any, oracle: Oracle, shape: Shape, seed: int = 1) -> list[str]:
@@ -33,6 +37,7 @@ def mismatches(worlds: Any, oracle: Oracle, shape: Shape, seed: int = 1) -> list
             found.append(f"row {key} exists in no world")
             continue
         found += _row(row, truths[key], n_keys, exact_law=not shape.limit)
+    found += wrong_covariances(answer, oracle, shape) if additive(shape) else []
     return [f"{shape.sql()}: {one}" for one in found]
 
 
@@ -53,6 +58,8 @@ def _output(row: dict[str, Any], name: str, law: dict[Any, Any], how: str) -> li
     hi = row[name] if certain else row[f"{name}__hi"]
     if not law:
         return [] if estimate is None else [f"{name} is {estimate} but NULL in all worlds"]
+    if certain and sum(law.values()) != 1:
+        return [f"{name} is certain but NULL in some worlds only"]
     values = [number(value) for value in law]
     least, most = min(values), max(values)
     low = -math.inf if lo is None else number(lo)
@@ -60,17 +67,43 @@ def _output(row: dict[str, Any], name: str, law: dict[Any, Any], how: str) -> li
     found = []
     if how in ("exact", "tight") and not (same(low, least) and same(high, most)):
         found.append(f"{how}: {name} in [{low}, {high}] but [{least}, {most}] in worlds")
-    if low > least + CLOSE or high < most - CLOSE:
+    if low > least or high < most:
         found.append(f"{how}: {name} in [{low}, {high}] does not contain [{least}, {most}]")
     if estimate is None and how in ("tight", "sampled"):
         return found  # NULL in every sampled world
+    finite = {value: share for value, share in law.items() if math.isfinite(number(value))}
+    if estimate is None and not finite:
+        return found  # infinite in every world
     if estimate is None:
         return [*found, f"{name} is NULL but not in all worlds"]
-    if how in ("exact", "interval") and not same(number(estimate), mean(law)):
-        found.append(f"{how}: {name} estimated {number(estimate)}, is {mean(law)}")
-    if not low - CLOSE <= number(estimate) <= high + CLOSE:
+    if how in ("exact", "interval") and not same(number(estimate), mean(finite)):
+        found.append(f"{how}: {name} estimated {number(estimate)}, is {mean(finite)}")
+    if not low <= number(estimate) <= high:
         found.append(f"{how}: {name} estimated {estimate} outside of its bounds")
     return found
+
+
+def additive(shape: Shape) -> bool:
+    """Is the only output one COUNT or SUM, so that covariances are known?"""
+    one = shape.outputs[0]
+    call = re.fullmatch(r"(count|sum|count_if)\([^()]*\)( FILTER \(.*\))?", one) is not None
+    return len(shape.outputs) == 1 and call and not (shape.having or shape.limit or " - " in one)
+
+
+def wrong_covariances(answer: Answer, oracle: Oracle, shape: Shape) -> list[str]:
+    """Variances and covariances of the last column across rows, an empty sum as 0."""
+    n_keys = len(shape.keys)
+    keys = [normal([row[f"o{i}"] for i in range(n_keys)]) for row in answer.rows()]
+    found = answer.covariance(f"o{n_keys}")
+    chances = [ways / oracle.tiny.n for ways, _ in oracle.tiny.worlds]
+    worlds_of = []
+    for rows in oracle.in_each_world(shape, plain=True):
+        told = {normal(row[:n_keys]): row[n_keys] for row in rows}
+        worlds_of.append([number(told.get(key) or 0) for key in keys])
+    centred = np.array(worlds_of).reshape(-1, len(keys)) - np.average(worlds_of, axis=0, weights=chances)
+    expected = (centred * np.array(chances)[:, None]).T @ centred
+    near = np.abs(found - expected) <= CLOSE * np.maximum(1.0, np.abs(expected))
+    return [] if near.all() else [f"covariance {found.tolist()} is not {expected.tolist()}"]
 
 
 def wrong_quantiles(worlds: Any, oracle: Oracle, shape: Shape) -> list[str]:

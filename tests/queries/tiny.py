@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from sfumato.worlds.blocks import Blocks
 from tests.oracles.queries import Cells, Matching, Shape, Tiny, n_raw_worlds
 
 TYPES = {"age": pa.int64(), "sex": pa.string(), "born": pa.date32(), "pay": pa.int64(), "ok": pa.bool_()}
-QUASI, SENSITIVE = ("age", "sex", "born"), ("pay", "ok")
+TYPES |= {"cost": pa.decimal128(38, 2), "load": pa.float64()}
+QUASI, SENSITIVE = ("age", "sex", "born"), ("pay", "ok", "cost", "load")
 DOMAINS = {
     "age": Domain("integer", pa.array([20, 21, 22, 23], pa.int64()), missing=True, complete=True),
     "sex": Domain("text", pa.array(["F", "M"]), missing=True, region="set", complete=True),
@@ -26,6 +28,10 @@ DOMAINS = {
     ),
     "pay": Domain("integer", pa.array([-10, 10, 20, 40], pa.int64()), missing=True, complete=True),
     "ok": Domain("boolean", pa.array([False, True]), missing=True, complete=True),
+    "cost": Domain(
+        "decimal", pa.array([Decimal("-1.10"), Decimal("0.00"), Decimal("3.05")], TYPES["cost"]), complete=True
+    ),
+    "load": Domain("real", pa.array([0.1, 0.7, 2.5]), missing=True, complete=True),
 }
 Generator = np.random.Generator
 
@@ -44,7 +50,7 @@ def alternatives(chance: Generator, n: int, room: int) -> tuple[Alternatives, Ce
     low = {name: _codes(chance, name, n) for name in TYPES}
     high = {name: low[name].copy() for name in TYPES}
     for _ in range(30):
-        name = QUASI[chance.integers(3)] if chance.random() < 0.8 else SENSITIVE[chance.integers(2)]
+        name = QUASI[chance.integers(3)] if chance.random() < 0.8 else SENSITIVE[chance.integers(len(SENSITIVE))]
         row = chance.integers(n)
         widths = np.ones(n, dtype=float)
         for column in TYPES:
@@ -178,4 +184,24 @@ SHAPES = [
     shape("count(*)", keys="sex", order="o0", limit="LIMIT 1"),
     shape("count(*)", keys="sex", order="o1 DESC, o0", limit="LIMIT 1"),
     shape("count(*)", keys="age", order="o0 DESC NULLS FIRST", limit="LIMIT 2 OFFSET 1"),
+    shape("count(*)", where="cost = 3.05"),
+    shape("count(*)", where="cost IN (3.05, 7) OR load <= 0.7"),
+    shape("count(*)", where="cost", having="count(*) + 0.5"),
+    shape("sum(cost)", "avg(cost)", "max(cost)", where="sex = 'M'"),
+    shape("sum(load)", "avg(load)", "min(load)", keys="sex"),
+    shape("avg(born)", where="sex = 'M'"),
+    shape("sum(pay) * 0.1", "sum(pay) / 49 * 49", "floor(sum(pay) * 100 * 0.29)"),
+    shape("avg(pay) / 3", "avg(cost) * 0.7", "100.0 * avg(load)", where="sex = 'M'"),
+    shape("CAST(max(cost) AS INT)", "CAST(avg(pay) AS INT)", "round(sum(cost), 1)", keys="ok"),
+    shape("100.0 * count(*) FILTER (WHERE ok) / count(*)", "100.0 * sum(pay) / count(pay)", keys="sex"),
+    shape("coalesce(TRY_CAST(sum(pay) * 4 AS TINYINT), -1)", "CAST(sum(pay) / 7 AS SMALLINT)"),
+    shape("count(*) + 0 * sum(pay)", "count(*) - count(*)", where="pay = 10"),
+    shape("sum(pay) / sum(age)", "count(*) / count(pay)", "sum(load) - sum(load) * 0.3", keys="sex"),
+    shape("count(*)", keys="sex", having="sum(age) / sum(pay) > 2"),
+    shape("count(*)", keys="sex", having="count(*) / count(pay) >= 2"),
+    shape("count(*)", keys="sex", having="sum(pay) / count(ok)"),
+    shape("count(*)", where="sex = 'M'", having="count(pay) / count(*) > 0.5"),
+    shape("count(*)", keys="ok", having="-(sum(pay) / sum(cost)) > 1 OR greatest(sum(pay) / 0, 1) > 2"),
+    shape("sum(pay) - sum(age)", "ln(sum(pay))", "greatest(avg(pay) / sum(cost), 1)", where="ok"),
+    shape("count(*)", keys="NULL"),
 ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
-
-MONOTONE = (exp.Round, exp.Floor, exp.Ceil)
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,11 @@ class Linear:
     def scaled(self, by: float) -> Linear:
         """Every term times a number."""
         return Linear(self.constant * by, {place: factor * by for place, factor in self.factors.items()})
+
+    def at(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Its value where the one aggregate it reads has these."""
+        (factor,) = self.factors.values()
+        return factor * values + self.constant
 
     def plus(self, other: Linear) -> Linear:
         """Term by term."""
@@ -63,22 +68,52 @@ def _joined(tree: exp.Expr, left: Linear, right: Linear) -> Linear | None:
     return None
 
 
-def inside_monotone(tree: exp.Expr) -> exp.Expr | None:
-    """What a rounding function is applied to; None when the expression is no such function."""
-    inner = tree.unnest() if isinstance(tree, exp.Paren) else tree
-    if isinstance(inner, MONOTONE):
-        found: exp.Expr = inner.this
-        return found
-    if isinstance(inner, exp.Cast) and inner.args["to"].is_type(*exp.DataType.INTEGER_TYPES):
-        return inner.this  # type: ignore[no-any-return]
-    return None
+def direction(tree: exp.Expr) -> int:
+    """1 where an expression of one aggregate, read once, never falls as it grows, −1 where it never rises, else 0.
+
+    >>> [direction(exp.maybe_parse(text)) for text in ("floor(1 - agg0 / 2)", "agg0 - agg0", "1 / agg0")]
+    [-1, 0, 0]
+    """
+    if isinstance(tree, exp.Column):
+        return int(tree.name.startswith("agg"))
+    if isinstance(tree, exp.Paren | exp.Floor | exp.Ceil):
+        return direction(tree.this)
+    if isinstance(tree, exp.Neg):
+        return -direction(tree.this)
+    if isinstance(tree, exp.Round):
+        return direction(tree.this) if tree.args.get("decimals") is None or _is_number(tree.args["decimals"]) else 0
+    if type(tree) is exp.Cast:
+        return direction(tree.this) if tree.to.is_type("double", *exp.DataType.INTEGER_TYPES) else 0
+    if not isinstance(tree, exp.Add | exp.Sub | exp.Mul | exp.Div) or isinstance(tree, exp.IntDiv):
+        return 0
+    return _of_two(tree)
+
+
+def _of_two(tree: exp.Expr) -> int:
+    """One side is a number, the other reads the aggregate."""
+    for inner, other in ((tree.this, tree.expression), (tree.expression, tree.this)):
+        number = linear(other)
+        if number is None or number.factors:
+            continue
+        first = inner is tree.this
+        if isinstance(tree, exp.Add):
+            return direction(inner)
+        if isinstance(tree, exp.Sub):
+            return direction(inner) if first else -direction(inner)
+        if isinstance(tree, exp.Mul) or first:
+            return direction(inner) * ((number.constant > 0) - (number.constant < 0))
+    return 0
+
+
+def _is_number(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Literal) and not tree.is_string
 
 
 def as_share(tree: exp.Expr) -> exp.Expr:
     """Quotients of counts and sums over one group of rows as averages, which have exact bounds and means.
 
     SUM(x) / COUNT(x) is the average of x, COUNT(x) / COUNT(*) of "x is not NULL", and
-    SUM(CASE … ELSE number END) / COUNT(*) of its CASE.
+    SUM(CASE … ELSE number END) / COUNT(*) of its CASE. A factor goes inside, so that the quotient is rounded once.
     """
     return tree.transform(_share)
 
@@ -88,9 +123,11 @@ def _share(node: exp.Expr) -> exp.Expr:
         return node
     top, factor = _scaled(node.this)
     average = _average(top, node.expression.unnest())
-    if average is None:
-        return node
-    return average if factor is None else exp.Paren(this=exp.Mul(this=factor, expression=average))
+    if average is None or factor is None:
+        return node if average is None else average
+    held = average.this if isinstance(average, exp.Filter) else average
+    held.set("this", exp.Mul(this=factor.copy(), expression=exp.paren(held.this)))
+    return average
 
 
 def _scaled(tree: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:

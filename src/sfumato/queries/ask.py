@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sfumato.contracts import Worlds
 
 N_WORLDS = 1000
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -65,7 +66,7 @@ def _asked(worlds: Worlds, text: str, names: tuple[str, ...], n_worlds: int, cha
     plan = make_plan(query, worlds.domains)
     simple = None if plan.asks_sql else by_form(query.question, worlds.domains)
     known = simple if simple is not None else bound(text, names, types)
-    figures = Figures(outcomes_of(worlds, query, plan), n_worlds, chance)
+    figures = Figures(outcomes_of(worlds, query, plan), n_worlds, chance, lambda j: plan.values[j].whole)
 
     def call_types() -> Mapping[int, str]:
         return dict(enumerate(bound(text, names, types).calls))
@@ -105,7 +106,11 @@ class Asked:
         _add(columns, "__row", pa.array(np.clip(found.chance[rows], 0.0, 1.0)))
         _add(columns, "__how", _how(exact, met))
         notes = notes_of(self.worlds, self.over, shown, found)
-        return Answer(pa.table(columns), shown, notes, self.answer)
+
+        def joint(place: int) -> Floats:
+            return self.over.covariance(self.query.outputs[place])[np.ix_(rows, rows)]
+
+        return Answer(pa.table(columns), shown, notes, self.answer, joint)
 
     def _put(
         self, columns: dict[str, pa.Array], shown: list[Shown], place: int, rows: Ints, levels: tuple[float, ...]

@@ -40,7 +40,7 @@ def lifted(text: str, names: tuple[str, ...], columns: tuple[str, ...]) -> Lifte
         replace(
             question,
             outputs=tuple(Output(out.name, as_share(out.expression)) for out in question.outputs),
-            having=None if question.having is None else as_share(question.having),
+            having=as_share(question.having) if question.having is not None and question.grouped else question.having,
             order=tuple(Sort(as_share(s.expression), s.descending, s.nulls_first) for s in question.order),
         )
     )

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sfumato.queries.allowed import refusal
 from sfumato.queries.lift import agg_places
-from sfumato.queries.literals import TRUE
+from sfumato.queries.literals import FALSE, NULL, TRUE, Bits
 from sfumato.queries.over import Over
 from sfumato.queries.parse import Sort
 from sfumato.queries.rows import as_condition, bits_of
@@ -43,7 +43,9 @@ def presence(over: Over) -> Presence:
         absent, exact, there = np.zeros(over.n), np.ones(over.n, dtype=bool), np.ones(over.n, dtype=bool)
     if having is None:
         return Presence(1.0 - absent, exact, there, "closed form" if exact.all() else "sampled worlds")
-    may = over.spans(existing=grouped).truth(having)
+    may = over.spans(existing=True).truth(having)
+    if not grouped:
+        may = np.where(figures.count_extreme(-1, "min")[0] <= 0, may | _on_nothing(over, having), may)
     possible = there & ((may & TRUE) > 0)
     if (~possible | (may == TRUE)).all():
         return Presence(np.where(possible, 1.0 - absent, 0.0), exact | ~possible, possible, "HAVING decided by bounds")
@@ -56,9 +58,15 @@ def presence(over: Over) -> Presence:
     return Presence(chance, ~possible | (exact & decided), possible, "sampled worlds")
 
 
+def _on_nothing(over: Over, having: exp.Expr) -> Bits:
+    """The truth of HAVING over no rows."""
+    found = over.on_nothing(as_condition(having))
+    return np.where(np.isnan(found), NULL, np.where(found != 0, TRUE, FALSE)).astype(np.uint8)
+
+
 def _by_law(over: Over, having: exp.Expr, absent: Floats | None) -> Floats | None:
     """Σ P(count = c) over the counts that HAVING keeps, without the worlds where the group is not there."""
-    found = over.by_count(having)
+    found = over.by_count(as_condition(having))
     if found is None:
         return None
     keeps = np.nan_to_num(found.values) != 0
@@ -86,7 +94,7 @@ def _is_true(over: Over, having: exp.Expr) -> Bools:
     if not agg_places(having):
         fixed: Bools = bits_of(over.certain(as_condition(having))) == TRUE
         return fixed
-    drawn: Bools = np.nan_to_num(over.in_worlds(having)) != 0
+    drawn: Bools = np.nan_to_num(over.in_worlds(as_condition(having))) != 0
     return drawn
 
 

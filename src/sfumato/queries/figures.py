@@ -57,6 +57,8 @@ class Figures:
     outcomes: Outcomes
     n_worlds: int
     chance: Chance
+    whole: Callable[[int], bool]
+    """Are all numbers of a value column whole?"""
     _facts: dict[Aggregate, Fact] = field(default_factory=dict)
     _laws: dict[tuple[int, int], Law | None] = field(default_factory=dict)
     _counts: dict[tuple[int, Sense], tuple[Floats, Floats, bool]] = field(default_factory=dict)

@@ -10,20 +10,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from sfumato.errors import Unanswerable
-from sfumato.queries.affine import Linear, inside_monotone, linear
+from sfumato.errors import ParameterError, Unanswerable
+from sfumato.queries.affine import Linear, direction, linear
 from sfumato.queries.connection import evaluate
 from sfumato.queries.figures import Fact, Figures
+from sfumato.queries.intervals import Span
 from sfumato.queries.keys import KeyBook
 from sfumato.queries.lift import Lifted, agg_places, references
 from sfumato.queries.literals import MICROSECONDS
 from sfumato.queries.rows import columns_of, numbers_of
 from sfumato.queries.sampled import mean_of, order_statistic, weighted_quantile
-from sfumato.queries.spans import Span, Spans
+from sfumato.queries.spans import Spans
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 MOST_ROWS = 1_000_000
+MOST_GROUPS = 5_000
 SURE = 1e-12
 """Probabilities above this are no rounding noise of the transform that gives laws."""
 
@@ -80,56 +82,47 @@ class Over:
         plain = tree.unnest() if isinstance(tree, exp.Paren) else tree
         if isinstance(plain, exp.Column):
             return self.figures.fact(self.lifted.aggregates[int(plain.name[3:])])
-        found = linear(plain)
-        if found is not None and len([f for f in found.factors.values() if f]) == 1:
-            return self._stretched(found)
+        found, way = linear(plain), direction(plain)
+        moved = self._moved(plain, way, found) if way and found is not None else None
+        if moved is not None:
+            return moved
         by_count = self.by_count(plain, everywhere=True)
         if by_count is not None:
             return self._of_count(by_count)
-        inner = inside_monotone(plain)
-        moved = None if inner is None else linear(inner)
-        if inner is not None and moved is not None and len([f for f in moved.factors.values() if f]) == 1:
-            return self._rounded(plain, self.fact(inner))
-        return self._general(plain, found)
+        moved = self._moved(plain, way, None) if way else None
+        return self._general(plain, found) if moved is None else moved
 
-    def _stretched(self, found: Linear) -> Fact:
-        """a·x + b: everything moves with x."""
-        (place, a), b = next((p, f) for p, f in found.factors.items() if f), found.constant
-        fact = self.figures.fact(self.lifted.aggregates[place])
-        ends = (a * fact.lo + b, a * fact.hi + b)
-        lo, hi = ends if a > 0 else ends[::-1]
+    def _moved(self, tree: exp.Expr, way: int, found: Linear | None) -> Fact | None:
+        """What never falls (`way` 1) or rises (−1) with the one aggregate it reads has its ends at that one's ends.
 
-        def at(q: float) -> Floats:
-            return a * fact.quantile(q if a > 0 else 1 - q) + b
-
-        return Fact(
-            np.clip(a * fact.estimate + b, lo, hi), lo, hi, fact.exact, fact.attained, fact.null, fact.may_be_null,
-            fact.route + ", moved and scaled", at,
-        )  # fmt: skip
-
-    def _rounded(self, tree: exp.Expr, inner: Fact) -> Fact:
-        """A function that never falls has its extremes where its argument has them; its mean is sampled."""
-        argument = inside_monotone(tree)
-        assert argument is not None
-        shape = tree.copy()
-        place = inside_monotone(shape)
-        assert place is not None
-        place.replace(exp.column("x"))
-        text = shape.sql(dialect="duckdb")
-        ends = evaluate({"x": pa.array(np.concatenate([inner.lo, inner.hi]), from_pandas=True)}, [text], 2 * self.n)[0]
-        both = numbers_of(ends)
-        assert both is not None
-        lo, hi = both[: self.n], both[self.n :]
-        same = (lo == hi) | np.isnan(lo)
-        estimate = lo if same.all() else np.where(same, lo, mean_of(self.in_worlds(tree)))
+        SQL evaluates them on the aggregate's own type, so that they are rounded as they are in a world.
+        """
+        place = agg_places(tree)[0]
+        inner = self.figures.fact(self.lifted.aggregates[place])
+        ends = np.stack([inner.lo, inner.hi])
+        values = numbers_of(self._on_aggregates(tree, {place: ends}, 2))
+        if values is None:
+            return None
+        both = np.where(np.isinf(ends), way * ends, values.reshape(2, self.n))
+        if (np.isnan(both) != np.isnan(ends)).any() or (np.isinf(both) != np.isinf(ends)).any():
+            return None
+        lo, hi = both if way > 0 else both[::-1]
+        exact = inner.exact
+        if found is not None:
+            estimate = found.at(inner.estimate)
+        else:
+            exact = (lo == hi) | np.isnan(lo)
+            estimate = lo if exact.all() else np.where(exact, lo, mean_of(self.in_worlds(tree)))
 
         def at(q: float) -> Floats:
-            return order_statistic(self.in_worlds(tree), q, lo, hi)
+            if found is None:
+                return order_statistic(self.in_worlds(tree), q, lo, hi)
+            return np.clip(found.at(inner.quantile(q if way > 0 else 1 - q)), lo, hi)
 
-        return Fact(
-            np.clip(estimate, lo, hi), lo, hi, same, inner.attained, inner.null, inner.may_be_null,
-            "mean from sampled worlds, bounds by rounding the bounds", at,
-        )  # fmt: skip
+        route = (
+            inner.route + ", moved and scaled" if found else "mean from sampled worlds, bounds by those of its argument"
+        )
+        return Fact(np.clip(estimate, lo, hi), lo, hi, exact, inner.attained, inner.null, inner.may_be_null, route, at)
 
     def _of_count(self, found: ByCount) -> Fact:
         """A function of one count has its exact law; counts without mass stay inside the bounds, as rounding may hide
@@ -153,7 +146,7 @@ class Over:
         )  # fmt: skip
 
     def _general(self, tree: exp.Expr, found: Linear | None) -> Fact:
-        span = self.spans().number(tree)
+        span = self._span(tree)
         lo, hi = span.lo, span.hi
         if not self.is_number(tree):
             raise Unanswerable(
@@ -178,6 +171,24 @@ class Over:
 
         return Fact(np.clip(estimate, lo, hi), lo, hi, exact, same, null, span.null, route, at)
 
+    def _span(self, tree: exp.Expr) -> Span:
+        """Of groups with rows; and of no rows, where that may be."""
+        spans = self.spans(existing=True)
+        found = spans.number(tree)
+        null = found.null | spans.odd
+        none = self.figures.count_extreme(-1, "min")[0] <= 0
+        if not none.any():
+            return Span(found.lo, found.hi, null, found.whole)
+        alone = np.where(none, self.on_nothing(tree), np.nan)
+        return Span(np.fmin(found.lo, alone), np.fmax(found.hi, alone), null | (none & np.isnan(alone)), found.whole)
+
+    def on_nothing(self, tree: exp.Expr) -> Floats:
+        """The expression over no rows: counts are 0, everything else is NULL."""
+        chosen = {place: self.lifted.aggregates[place].measure for place in agg_places(tree)}
+        drawn = {place: np.full((1, self.n), 0.0 if one == "count" else np.nan) for place, one in chosen.items()}
+        found = numbers_of(self._on_aggregates(tree, drawn))
+        return np.full(self.n, np.nan) if found is None else found
+
     def _all_there(self, found: Linear) -> bool:
         """Is no term ever NULL, and every mean exact?"""
         facts = [self.figures.fact(self.lifted.aggregates[place]) for place in found.factors]
@@ -188,6 +199,18 @@ class Over:
         for place, factor in found.factors.items():
             total += factor * self.figures.fact(self.lifted.aggregates[place]).estimate
         return total
+
+    def covariance(self, tree: exp.Expr) -> Floats:
+        """Covariance (K, K) across groups of a·x + b, x one COUNT or SUM; an empty sum is 0."""
+        found = linear(tree)
+        used = [] if found is None else [(p, a) for p, a in found.factors.items() if a]
+        known = [(self.lifted.aggregates[p], a) for p, a in used]
+        if len(known) != 1 or known[0][0].measure not in ("count", "sum"):
+            raise ParameterError("Covariances are known of one COUNT or SUM, moved and scaled; select it as a column.")
+        if self.n > MOST_GROUPS:
+            raise Unanswerable(f"Covariances of {self.n} groups are too many; group by less, at most {MOST_GROUPS}.")
+        (aggregate, factor), *_ = known
+        return factor**2 * self.figures.outcomes.cross((aggregate.j, aggregate.measure == "sum"))
 
     def spans(self, existing: bool = False) -> Spans:
         """Interval arithmetic over the facts; `existing`: of groups that are there, which count at least one row."""

@@ -42,10 +42,13 @@ class Value:
     numbers: Callable[[Cells], Floats]
     condition: Predicate | None
     sure: Sure | None
+    whole: bool = True
+    """Were all numbers met so far whole?"""
 
     def evaluate(self, cells: Cells) -> tuple[Floats, Bools | None]:
         """Values (N,) and sureness (None: all)."""
         found = self.numbers(cells)
+        self.whole = self.whole and not (np.rint(found) != found)[~np.isnan(found)].any()
         decided = None if self.sure is None else self.sure(cells)
         if self.condition is None:
             return found, decided
