@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.methods.people import dataset
 
 import sfumato as sf
 from sfumato.chance import Chance, Secret
@@ -21,7 +22,6 @@ from sfumato.methods.publication import make_release
 from sfumato.releases.anatomized import Anatomized
 from sfumato.releases.form import Form
 from sfumato.releases.generalized import Generalized
-from tests.methods.people import dataset
 
 SCHEMA = Schema((Column("row", "integer", "quasi"), Column("pay", "integer", "sensitive")))
 # The largest of four amounts is in suppressed rows only.
