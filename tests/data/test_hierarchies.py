@@ -316,7 +316,7 @@ def test_hierarchies_that_do_not_fit_the_column_name_no_value(case: int) -> None
 def test_proposals_follow_the_spread() -> None:
     small = people(pa.array(range(17, 91)))
     wide = people(pa.array([*list(range(0, 100000, 100)), 10**12]))
-    assert propose(small, "x").spec()["intervals"][:2] == [1, 5]  # type: ignore[union-attr]
+    assert propose(small, "x").spec()["intervals"][:2] == [2, 10]  # type: ignore[union-attr]
     assert propose(wide, "x").spec()["intervals"] == [1000, 5000, 10_000, 50_000]  # type: ignore[union-attr]
     assert propose(people(pa.array(["0123", "4567"])), "x") == masking()
     assert propose(people(pa.array(["a", "b"])), "x") is None

@@ -49,7 +49,8 @@ class Domain:
     of leaves of the run. `complete`: no cell can hold what is not listed (a declared domain); False when the list
     was taken from the data, so that an unseen row could hold something else. `taken`: what of a listed column's list
     the data decided: its values, its outermost nodes, or nothing. Codes in `withheld` stand for values that are there
-    but not published; their leaf is the label of the node they are under.
+    but not published; their leaf is the label of the node they are under. `between`: a grid too wide for a leaf a
+    step; a cell of two leaves holds every value between them, coded as the first.
     """
 
     kind: Kind
@@ -63,6 +64,7 @@ class Domain:
     complete: bool = False
     taken: Taken = "nothing"
     withheld: tuple[int, ...] = ()
+    between: bool = False
 
     @property
     def n_values(self) -> int:
@@ -309,6 +311,10 @@ def _find(domain: Domain, values: pa.Array) -> Codes:
         return np.full(len(values), -1, dtype=np.int32)
     at = np.clip(np.searchsorted(leaves, steps), 0, len(leaves) - 1).astype(np.int32)
     here = leaves[at] == steps
+    if domain.between and domain.cell is not None:
+        below = np.maximum(at - 1, 0)
+        inside = ~here & (leaves[below] < steps) & (steps < leaves[at]) & (domain.cell[below] == domain.cell[at])
+        at, here = np.where(inside, below, at).astype(np.int32), here | inside
     if domain.open_low:
         here |= steps < leaves[0]
     if domain.open_high:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sfumato.data.codec import Codes, Domain, Level
 from sfumato.data.hierarchies.rule import Hierarchy, Placed, with_missing
-from sfumato.data.propose import propose_for
+from sfumato.data.propose import place_proposed
 from sfumato.data.schema import Schema
 from sfumato.data.source import source_of
 from sfumato.errors import ParameterError
@@ -49,9 +49,9 @@ def prepare(dataset: Dataset, hierarchies: Mapping[str, Hierarchy], least: int, 
 
 def _place_quasi(dataset: Dataset, name: str, hierarchy: Hierarchy | None, least: int) -> Placed:
     source = source_of(dataset, name, least)
-    hierarchy = hierarchy or propose_for(source)
-    if hierarchy is not None:
-        return hierarchy.place(source)
+    placed = place_proposed(source) if hierarchy is None else hierarchy.place(source)
+    if placed is not None:
+        return placed
     raw = source.domain
     if raw.kind == "boolean":
         both = Domain("boolean", pa.array([False, True]), region="set", complete=True)

@@ -72,6 +72,8 @@ def _column(release: Form, column: Column, listed: tuple[str, ...]) -> dict[str,
         found["domain"] = {"listed": True, "levels": len(domain.levels), "cells": runs_of_cells(domain)}
         if as_region and domain.taken != "nothing":
             found["domain"] |= {"taken": domain.taken, "withheld": list(domain.withheld)}
+        if domain.between:
+            found["domain"]["between"] = True
     elif as_region and domain.n_values:
         found["domain"] = {"grid": grid_of(domain)}
     return found
@@ -154,7 +156,7 @@ def _taken(about: Mapping[str, Any], n_values: int) -> dict[str, Any]:
     taken, withheld = about.get("taken", "nothing"), tuple(map(int, about.get("withheld", ())))
     if taken not in get_args(Taken) or any(not 0 <= code < n_values for code in withheld):
         raise ValueError("taken")
-    return {"taken": taken, "withheld": withheld}
+    return {"taken": taken, "withheld": withheld, "between": about.get("between", False) is True}
 
 
 def recipe_of(package: Mapping[str, Any], guarantees: Mapping[str, Any], provenance: Mapping[str, Any]) -> Recipe:

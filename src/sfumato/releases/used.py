@@ -22,6 +22,8 @@ def is_grid(domain: Domain) -> bool:
     """True when ranges are published and the leaves are equal steps: ends and step then describe all leaves."""
     if domain.region != "range" or domain.kind not in ("integer", "decimal", "date") or not domain.n_values:
         return False
+    if domain.between:
+        return False
     steps = np.diff(steps_of(domain.values))
     return bool((steps == steps[0]).all() and steps[0] > 0) if len(steps) else True
 

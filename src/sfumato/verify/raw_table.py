@@ -119,7 +119,9 @@ _FORMS: Mapping[str, Callable[[Any], Any]] = {
 def place_on(axis: Axis) -> Callable[[Any], int]:
     """The code of an original value on an uncertain column's axis; beyond an open end it is the end leaf."""
     said, top = axis.said, axis.n_values - 1
+    between = said.domain.get("between") is True
     ends = (axis.value(0), axis.value(top)) if axis.n_values else (None, None)
+    ends = (axis.numeric[0], axis.numeric[top]) if between and axis.n_values else ends
 
     def place(value: Any) -> int:
         if value is None:
@@ -130,6 +132,8 @@ def place_on(axis: Axis) -> Callable[[Any], int]:
         if numeric and said.open_high and value >= ends[1]:
             return top
         code = None if axis.grid is not None and isinstance(value, str) else axis.code(value)
+        if code is None and between and not isinstance(value, str):
+            code = axis.code_between(value)
         return OUTSIDE if code is None else code
 
     return place

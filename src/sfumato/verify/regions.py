@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -13,6 +14,8 @@ from typing import Any
 from sfumato.verify.cells import STATES, Broken, Leaves, Said
 
 LONGEST_SET = 12
+MOST_LEAVES = 1 << 24
+MOST_DIGITS = 40
 Region = tuple[int, int]
 
 
@@ -62,6 +65,19 @@ class Axis:
         away = _whole(value, _scale(self.said.type)) - self.grid[0]
         code, rest = divmod(away, self.grid[1])
         return code if rest == 0 and 0 <= code < self.n_values else None
+
+    def code_between(self, value: Any) -> int | None:
+        """The first leaf of the cell that holds a value between two leaves."""
+        above = bisect_right(self.numeric, value)
+        if 0 < above < self.n_values and (self.starts is None or above not in self.starts):
+            return above - 1
+        return None
+
+    @cached_property
+    def numeric(self) -> list[Any]:
+        """Listed numbers or dates."""
+        texts = self.leaves.texts[: self.n_values] if self.leaves else []
+        return [_end(str(text), self.said.type) for text in texts]
 
     def region(self, ends: Sequence[Any]) -> Region | None:
         """The run of codes behind published ends; None when they are not on this axis."""
@@ -166,8 +182,10 @@ def axis_of(said: Said, leaves: Mapping[str, Leaves]) -> Axis:
         try:
             scale = _scale(said.type)
             low, high = (_whole(_end(grid[key], said.type), scale) for key in ("low", "high"))
-            step = int(Decimal(grid["step"]).scaleb(scale))
+            step = int(_short(grid["step"]).scaleb(scale))
             n_values = (high - low) // step + 1
+            if n_values > MOST_LEAVES:
+                raise Broken(f"the grid of column {said.name!r} has more values than a release can have")
             starts = _starts(grid.get("cells"), n_values)
         except (KeyError, TypeError, ValueError, ArithmeticError):
             raise Broken(f"the grid of column {said.name!r} is not described") from None
@@ -188,6 +206,8 @@ def axis_of(said: Said, leaves: Mapping[str, Leaves]) -> Axis:
 def _starts(runs: Any, n_values: int) -> frozenset[int] | None:
     if runs is None:
         return None
+    if sum(max(0, int(times)) for _, times in runs) > n_values:
+        raise ValueError("cells")
     widths = [int(width) for width, times in runs for _ in range(int(times))]
     if min(widths, default=0) < 1 or sum(widths) != n_values:
         raise ValueError("cells")
@@ -195,13 +215,24 @@ def _starts(runs: Any, n_values: int) -> frozenset[int] | None:
 
 
 def _scale(kind: str) -> int:
-    return int(kind.rpartition(",")[2].rstrip(") ")) if kind.startswith("decimal") else 0
+    scale = int(kind.rpartition(",")[2].rstrip(") ")) if kind.startswith("decimal") else 0
+    if not 0 <= scale <= MOST_DIGITS:
+        raise ValueError("scale")
+    return scale
 
 
 def _end(text: str, kind: str) -> Any:
     if kind.startswith("date"):
         return date.fromisoformat(text)
-    return Decimal(text)
+    return _short(text)
+
+
+def _short(text: Any) -> Decimal:
+    """A number that can be written down: a few signs such as 1E+999999999 would fill the memory."""
+    number = Decimal(text)
+    if not number.is_finite() or abs(number.adjusted()) > MOST_DIGITS:
+        raise ValueError("number")
+    return number
 
 
 def _whole(value: Any, scale: int) -> int:

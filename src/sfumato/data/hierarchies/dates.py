@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -71,13 +71,11 @@ class Dates(Hierarchy):
     def place(self, source: Source) -> Placed:
         """Every day between the ends is a leaf; cells are the finest units."""
         scale = scale_of(source, "dates", kinds=("date",))
-        cells: dict[Unit, Cells] = {unit: Months(MONTHS[unit]) if unit in MONTHS else Bands(1) for unit in self.units}
-        coarsest = cells[self.units[-1]]
+        coarsest = cells_of(self.units[-1])
         low = None if self.low is None else int(coarsest.first(_days(self.low))[0])
         high = None if self.high is None else int(coarsest.last(_days(self.high))[0])
-        ends = find_ends(source, scale, cells[self.units[0]], low, high)
-        levels: Levels = [(cells[unit], _label(unit)) for unit in self.units if unit != "day"]
-        placed = place_on_grid(source, scale, levels, ends)
+        ends = find_ends(source, scale, cells_of(self.units[0]), low, high)
+        placed = place_on_grid(source, scale, levels_of([unit for unit in self.units if unit != "day"]), ends)
         return placed if self.units[0] != "day" else _by_days(placed)
 
     def spec(self) -> dict[str, Any]:
@@ -98,6 +96,16 @@ def dates(*levels: str, low: Any = None, high: Any = None) -> Dates:
     {'dates': ['month', 'year']}
     """
     return Dates(units=levels, low=low, high=high)  # type: ignore[arg-type]
+
+
+def cells_of(unit: Unit) -> Cells:
+    """The cells of one unit."""
+    return Months(MONTHS[unit]) if unit in MONTHS else Bands(1)
+
+
+def levels_of(units: Sequence[Unit]) -> Levels:
+    """Cells of units with their labels."""
+    return [(cells_of(unit), _label(unit)) for unit in units]
 
 
 def _days(day: datetime.date) -> Ints:

@@ -7,7 +7,7 @@ beyond it; the end leaf then means "this or beyond".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -169,15 +169,38 @@ Label = Callable[[int, int], str]
 Levels = Sequence[tuple[Cells, Label | None]]
 
 
-def place_on_grid(source: Source, scale: Scale, levels: Levels, ends: Ends) -> Placed:
-    """Leaves at every step between the ends, cells of the finest level, one `Level` per coarser-than-leaf level."""
+def place_on_grid(source: Source, scale: Scale, levels: Levels, ends: Ends, wide: Cells | None = None) -> Placed:
+    """Leaves at every step between the ends, cells of the finest level, one `Level` per coarser-than-leaf level.
+
+    With `wide`, when that would be too many leaves: the first and the last step of each of its cells.
+    """
     n = ends.high - ends.low + 1
+    if n > MOST_LEAVES and wide is not None:
+        return _place_wide(source, scale, levels, ends, wide)
     if n > MOST_LEAVES:
         raise SchemaError(
             f"Column {source.name!r} has {n} grid steps between its ends; at most {MOST_LEAVES} are possible. "
             "Round the column to fewer digits, or declare closer ends with low= and high=."
         )
     steps = np.arange(ends.low, ends.high + 1, dtype=np.int64)
+    return _place_at(source, scale, levels, ends, steps)
+
+
+def _place_wide(source: Source, scale: Scale, levels: Levels, ends: Ends, cells: Cells) -> Placed:
+    """Two leaves a cell; whatever lies between them is there as the first."""
+    steps: list[int] = []
+    at = ends.low
+    while at <= ends.high:
+        last = min(int(cells.last(np.array([at]))[0]), ends.high)
+        steps += [at] if at == last else [at, last]
+        at = last + 1
+    placed = _place_at(source, scale, levels, ends, np.array(steps, dtype=np.int64))
+    return replace(placed, domain=replace(placed.domain, between=True))
+
+
+def _place_at(source: Source, scale: Scale, levels: Levels, ends: Ends, steps: Ints) -> Placed:
+    """One leaf at each of these steps."""
+    n = len(steps)
     nodes = [_nodes(cells, steps) for cells, _ in levels]
     built = tuple(
         Level(node, _labels(node, steps, label, scale, ends))
@@ -195,7 +218,8 @@ def place_on_grid(source: Source, scale: Scale, levels: Levels, ends: Ends) -> P
         open_high=ends.open_high,
         complete=True,
     )
-    table = (np.clip(scale.steps, ends.low, ends.high) - ends.low).astype(np.int32)
+    # A value between two leaves is there as the first of its cell.
+    table = np.searchsorted(steps, np.clip(scale.steps, ends.low, ends.high), side="right").astype(np.int32) - 1
     return Placed(*with_missing(domain, table, source.domain), ends.notes)
 
 

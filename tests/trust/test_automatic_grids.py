@@ -1,0 +1,125 @@
+"""Grids that nobody declared: ends that show no person, one grid for every column, nothing moves with one outlier."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.data.dataset import codes_on
+from sfumato.data.hierarchy import prepare, propose
+from sfumato.releases.package import read, write
+from sfumato.verify import verify
+from tests.data.samples import people
+
+
+def publish(cells: list[Any] | pa.Array, k: int = 3, seed: int | None = None, **more: Any) -> tuple[pa.Table, Any]:
+    column = pa.array(cells)
+    table = pa.table({"x": column, "job": [f"job{i % 3}" for i in range(len(column))], **more})
+    data = sf.read(table, name="people").roles(quasi=["x", *more], sensitive=["job"])
+    return table, sf.publish(data, sf.Mondrian(), require=sf.KAnonymity(k), seed=seed)
+
+
+def ends_of(release: Any) -> list[Any]:
+    rows = release.release.groups().to_pylist()
+    return [row[end] for row in rows for end in ("x__lo", "x__hi") if row[end] is not None]
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("n", [30, 60, 300])
+def test_no_published_end_is_a_value_of_few(seed: int, n: int) -> None:
+    draw = np.random.default_rng(seed)
+    shapes = [
+        draw.permutation(np.arange(n) * 70 // n + 18), draw.integers(18, 90, n), draw.normal(45, 15, n).astype(int),
+        draw.lognormal(3, 1, n).astype(int), draw.geometric(0.2, n),
+    ]  # fmt: skip
+    for ages in shapes:
+        _, release = publish(ages.tolist())
+        spec = propose(people(pa.array(ages)), "x", 3).spec()  # type: ignore[union-attr]
+        held = Counter(ages.tolist())
+        assert spec["intervals"][0] > 1 or all(held[end] >= 3 for end in ends_of(release))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_published_date_is_a_day_of_few(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    days = [datetime.date(1980, 1, 1) + datetime.timedelta(days=int(d)) for d in draw.integers(0, 90, 40)]
+    _, release = publish(days)
+    spec = propose(people(pa.array(days)), "x", 3).spec()  # type: ignore[union-attr]
+    held = Counter(days)
+    assert spec["dates"][0] != "day" or all(held[end] >= 3 for end in ends_of(release))
+
+
+def test_large_tables_keep_single_years() -> None:
+    draw = np.random.default_rng(0)
+    for ages in (draw.integers(17, 91, 30_000), np.clip(draw.normal(39, 13, 30_000), 17, 90).astype(int)):
+        domain = prepare(people(pa.array(ages)), {}, 5).domains["x"]
+        assert domain.cell is None and domain.n_values > 55
+
+
+@pytest.mark.parametrize("top", [10**5, 10**8, 10**12, 10**16])
+def test_wide_integers_are_published(top: int, tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    table, release = publish(draw.integers(0, top, 200).tolist(), k=5)
+    write(release.release, tmp_path / "package")
+    judged = verify(tmp_path / "package", raw=table)
+    assert judged.holds, [one for one in judged.findings if not one.holds]
+    assert len(release.release.groups()) > 4
+    for one in (release.release, read(tmp_path / "package")):
+        worlds = one.worlds()
+        codes = codes_on(sf.read(table), {c: worlds.domains[c] for c in worlds.columns})
+        assert worlds.contains(codes)
+    values = table["x"].to_pylist()
+    for low, high in ((top // 4, top // 2), (values[0], values[0]), (0, top // 3 + 7)):
+        row = release.sql(f"SELECT count(*) AS n FROM data WHERE x BETWEEN {low} AND {high}").rows()[0]
+        assert row["n__lo"] <= sum(low <= value <= high for value in values) <= row["n__hi"]
+
+
+numbers = st.one_of(
+    st.lists(st.integers(-(10**17), 10**17), min_size=1, max_size=60),
+    st.lists(st.integers(0, 10**6), min_size=1, max_size=60),
+    st.lists(st.decimals(-(10**12), 10**12, places=4), min_size=1, max_size=60).map(
+        lambda found: pa.array(found, pa.decimal128(20, 4))
+    ),
+    st.lists(st.integers(-(10**9), 10**9).map(lambda n: n / 64), min_size=1, max_size=60),
+    st.lists(st.dates(), min_size=1, max_size=60),
+    st.lists(st.text(max_size=5), min_size=1, max_size=60),
+    st.lists(st.booleans(), min_size=1, max_size=60),
+)
+
+
+@settings(max_examples=250, deadline=None)
+@given(cells=numbers, least=st.integers(1, 6))
+def test_a_proposal_never_fails(cells: Any, least: int) -> None:
+    original = people(pa.array(cells))
+    prepared = prepare(original, {}, least)
+    domain = prepared.domains["x"]
+    assert codes_on(original, prepared.domains)["x"].tolist() == prepared.codes["x"].tolist()
+    assert domain.size <= 2**22 + 2
+    propose(original, "x", least)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    cells=st.lists(st.integers(1, 120), min_size=4, max_size=80), least=st.integers(1, 5), persons=st.integers(3, 80)
+)
+def test_the_grid_does_not_move_with_the_largest_value(cells: list[int], least: int, persons: int) -> None:
+    unit = pa.array([i % persons for i in range(len(cells))])
+    moved = list(cells)
+    moved[int(np.argmax(cells))] *= 10
+    found = []
+    for one in (cells, moved):
+        data = sf.read(pa.table({"x": one, "p": unit})).roles(quasi=["x"], unit="p")
+        prepared = prepare(data, {}, least)
+        domain = prepared.domains["x"]
+        cell = None if domain.cell is None else domain.cell.tolist()
+        found.append((domain.values.to_pylist(), cell, domain.open_low, domain.open_high, prepared.codes["x"].tolist()))
+    assert found[0] == found[1]
