@@ -100,7 +100,8 @@ def wrong_covariances(answer: Answer, oracle: Oracle, shape: Shape) -> list[str]
     for rows in oracle.in_each_world(shape, plain=True):
         told = {normal(row[:n_keys]): row[n_keys] for row in rows}
         worlds_of.append([number(told.get(key) or 0) for key in keys])
-    centred = np.array(worlds_of).reshape(-1, len(keys)) - np.average(worlds_of, axis=0, weights=chances)
+    drawn = np.array(worlds_of, dtype=float).reshape(len(chances), len(keys))
+    centred = drawn - np.array(chances) @ drawn
     expected = (centred * np.array(chances)[:, None]).T @ centred
     near = np.abs(found - expected) <= CLOSE * np.maximum(1.0, np.abs(expected))
     return [] if near.all() else [f"covariance {found.tolist()} is not {expected.tolist()}"]
