@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.chance import Seeded
 from sfumato.contracts import Requirement
 from sfumato.data.codec import Domain
+from sfumato.data.evidence import group_evidence
 from sfumato.methods.feasibility import loosest, whole_table
 from sfumato.methods.publication import make_release
+from sfumato.methods.tables.anatomy import Anatomy
 from sfumato.methods.tables.mondrian import Mondrian
 from sfumato.methods.tables.regions import Regions, mended
 from tests.methods.people import dataset
@@ -131,3 +137,64 @@ def test_mending_merges_neighbours_until_all_pass_or_one_is_left(n: int, least: 
     for g in range(found.n_groups):
         rows = found.rows[found.starts[g] : found.starts[g + 1]]
         assert (found.low[0][g], found.high[0][g]) == (rows.min(), rows.max())
+
+
+def bucket_of_row(release: Any) -> np.ndarray:
+    """Bucket of every row of the original."""
+    bucket = np.empty(len(release.slots["row"]), dtype=np.int64)
+    bucket[release.slots["row"]] = release.slot_group
+    return bucket
+
+
+def n_found_out(release: Any, units: Sequence[int], n_persons: int) -> int:
+    """Persons of whom one value is left for somebody who knows their rows, and that all of these have one value.
+
+    Their value is in each of their buckets, as often as they have rows there.
+    """
+    held: dict[int, Counter[int]] = defaultdict(Counter)
+    for group, value in zip(release.value_group.tolist(), release.values["x"].tolist(), strict=True):
+        held[group][value] += 1
+    places: dict[int, Counter[int]] = defaultdict(Counter)
+    for unit, group in zip(units, bucket_of_row(release).tolist(), strict=True):
+        places[unit][group] += 1
+    n_left = [
+        len(set.intersection(*({v for v, n in held[g].items() if n >= often} for g, often in places[unit].items())))
+        for unit in range(n_persons)
+    ]
+    assert min(n_left) >= 1
+    return n_left.count(1)
+
+
+@pytest.mark.parametrize("n_values", [5, 30, 200])
+@pytest.mark.parametrize("kind", ["distinct", "frequency"])
+def test_rows_of_one_person_do_not_tell_the_value(n_values: int, kind: Any) -> None:
+    """600 persons with one to three rows and one value each; with their rows apart about one of twenty is found."""
+    rng = np.random.default_rng(n_values)
+    units, values = np.repeat(np.arange(600), rng.integers(1, 4, 600)), rng.integers(0, n_values, 600)
+    order = rng.permutation(len(units))
+    data = dataset({"x": values[units[order]].tolist()}, units=units[order].tolist())
+    release = Anatomy().publish(data, [sf.LDiversity(2, on="x", kind=kind)], Seeded(1))
+    assert n_found_out(release, units[order].tolist(), 600) == 0
+    assert release.n_groups >= 290
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=24),
+    need=st.sampled_from([sf.KAnonymity(2), sf.LDiversity(2, on="x"), sf.TCloseness(0.4, on="x")]),
+)
+def test_equal_rows_of_one_unit_stay_together(rows: list[tuple[int, int, int]], need: Requirement) -> None:
+    """Whenever the whole table as one bucket would do."""
+    units = [unit for unit, _, _ in rows]
+    data = dataset({"x": [x for _, x, _ in rows], "y": [y for _, _, y in rows]}, units=units)
+    if not need.holds(whole_table(data, [need])).holds:
+        return
+    release = Anatomy().publish(data, [need], Seeded(1))
+    bucket = bucket_of_row(release)
+    together: dict[tuple[int, int, int], set[int]] = defaultdict(set)
+    for row, group in zip(rows, bucket.tolist(), strict=True):
+        together[row].add(group)
+    assert len(set(units)) == len(units) or all(len(groups) == 1 for groups in together.values())
+    sensitive = {c: data.codes[c] for c in ("x", "y")}
+    evidence = group_evidence(bucket, release.n_groups, sensitive, data.domains, data.units)
+    assert need.holds(evidence).holds

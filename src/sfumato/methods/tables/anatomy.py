@@ -9,8 +9,9 @@ from sfumato.contracts import Method, Recipe, Requirement
 from sfumato.data.schema import Schema
 from sfumato.declared import declared
 from sfumato.errors import Incompatible
-from sfumato.methods.feasibility import promised_as, refuse_infeasible, refuse_unreadable
+from sfumato.methods.feasibility import not_found, promised_as, refuse_infeasible, refuse_unreadable, units_repeat
 from sfumato.methods.tables.buckets import Deal
+from sfumato.methods.tables.cards import Cards
 from sfumato.releases.anatomized import Anatomized
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class Anatomy(Method):
     Rows are sorted by sensitive value and dealt into B buckets by rank modulo B, so every bucket holds ⌊c/B⌋ or ⌈c/B⌉
     rows of a value with c rows, and n = q·l + r needs no leftovers: buckets get l or more rows. Nothing is suppressed.
     Quasi-identifiers are published exactly: this hides which value belongs to whom, not who is in the table, and of
-    k-anonymity only the size of groups is promised. A unit with several rows may be in several buckets.
+    k-anonymity only the size of groups is promised. Rows of one unit with equal values stay in one bucket, beside
+    others of as many rows where possible (`Cards`); a unit with different values may be in several.
     Does not protect against learned correlations between quasi-identifiers and sensitive values.
     Xiao, Tao 2006.
 
@@ -61,12 +63,21 @@ class Anatomy(Method):
         """Buckets in random order, rows and values in two independent random orders."""
         self.accepts(dataset, requirements)
         refuse_infeasible(dataset, requirements)
-        bucket = Deal(dataset, tuple(requirements), chance).buckets()
+        bucket = _buckets(dataset, tuple(requirements), chance)
         units = dataset.schema.names("unit")
         recipe = Recipe(
             self.name, self.parameters(), unit=units[0] if units else "row", reproducible=chance.reproducible
         )
         return _release(dataset, bucket, recipe, chance)
+
+
+def _buckets(dataset: Dataset, requirements: tuple[Requirement, ...], chance: Chance) -> Ints:
+    """Bucket of every row; rows of one unit with equal values stay together where that meets the requirements."""
+    bucket = Cards(dataset, requirements, chance).buckets() if units_repeat(dataset) else None
+    bucket = Deal(dataset, requirements, chance).buckets() if bucket is None else bucket
+    if bucket is None:
+        raise not_found("Anatomy", dataset, requirements)
+    return bucket
 
 
 def _release(dataset: Dataset, bucket: Ints, recipe: Recipe, chance: Chance) -> Anatomized:

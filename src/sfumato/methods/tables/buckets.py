@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sfumato.contracts import Requirement
 from sfumato.data.evidence import Counts, Groups, group_evidence
 from sfumato.kernels.anatomy import dealt, dealt_again, hands, sorted_by_frequency
-from sfumato.methods.feasibility import columns_of, not_found, whole_table
+from sfumato.methods.feasibility import columns_of, whole_table
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
@@ -45,9 +45,14 @@ class Deal:
     dataset: Dataset
     requirements: tuple[Requirement, ...]
     chance: Chance
+    totals: Mapping[str, Ints] | None = None
+    """Units per value in the whole table, when these rows are a part of it."""
 
-    def buckets(self) -> Ints:
-        """Bucket of every row, 0 … G−1, each meeting every requirement; fewer are tried where merging ends in vain."""
+    def buckets(self) -> Ints | None:
+        """Bucket of every row, 0 … G−1, each meeting every requirement; None when none are found.
+
+        Fewer are tried where merging ends in vain.
+        """
         n_buckets = most_buckets(self.dataset.n_rows // self._least, self._hands_pass)
         while n_buckets > 0:
             bucket = dealt(self._sorted_rows(), n_buckets)
@@ -59,15 +64,15 @@ class Deal:
             if passing.all():
                 return bucket
             n_buckets //= 2
-        raise not_found("Anatomy", self.dataset, self.requirements)
+        return None
 
     @property
     def _least(self) -> int:
         return max((r.least for r in self.requirements), default=1)
 
     @cached_property
-    def _whole(self) -> Groups:
-        return whole_table(self.dataset, self.requirements)
+    def _totals(self) -> Mapping[str, Ints]:
+        return whole_table(self.dataset, self.requirements).totals if self.totals is None else self.totals
 
     @cached_property
     def _lead(self) -> str:
@@ -114,7 +119,7 @@ class Deal:
         codes = {c: self.dataset.codes[c] if rows is None else self.dataset.codes[c][rows] for c in columns}
         units = units if units is None or rows is None else units[rows]
         domains = {c: self.dataset.domains[c] for c in columns}
-        evidence = replace(group_evidence(bucket, n_buckets, codes, domains, units), totals=self._whole.totals)
+        evidence = replace(group_evidence(bucket, n_buckets, codes, domains, units), totals=self._totals)
         passing = np.ones(n_buckets, dtype=np.bool_)
         for requirement in self.requirements:
             passing &= requirement.passes(evidence)
