@@ -60,6 +60,15 @@ def floats_of(values: pa.Array) -> NDArray[np.float64]:
     return np.array([np.nan if one is None else float(one) for one in values.to_pylist()], dtype=np.float64)
 
 
+def scale_of(kind: pa.DataType) -> int:
+    """Decimals of an Arrow type.
+
+    >>> scale_of(pa.decimal128(10, 2)), scale_of(pa.int64())
+    (2, 0)
+    """
+    return int(kind.scale) if pa.types.is_decimal(kind) else 0
+
+
 def values_of(steps: Ints, kind: Kind, scale: int = 0) -> pa.Array:
     """The inverse of `steps_of` for integer, decimal and date columns.
 

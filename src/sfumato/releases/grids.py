@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.data.codec import Codes, Domain, text_of
+from sfumato.data.schema import Kind
+from sfumato.data.steps import scale_of, steps_of, values_of
 from sfumato.errors import SchemaError
-from sfumato.releases.used import steps_of
 
 MOST_LEAVES = 1 << 24
 
@@ -24,12 +25,12 @@ def grid_of(domain: Domain) -> dict[str, Any]:
     >>> grid_of(Domain("integer", pa.array(range(20, 40, 2)), cell=np.repeat(np.arange(2, dtype=np.int32), 5)))
     {'low': '20', 'high': '38', 'step': '2', 'cells': [[5, 2]]}
     """
-    steps = steps_of(domain.values)
+    steps = steps_of(domain.values, scale_of(domain.values.type))[0]
     step = int(steps[1] - steps[0]) if len(steps) > 1 else 1
     return {
         "low": text_of(domain.values[0]),
         "high": text_of(domain.values[-1]),
-        "step": f"{Decimal(step).scaleb(-_scale(domain.values.type)):f}",
+        "step": f"{Decimal(step).scaleb(-scale_of(domain.values.type)):f}",
         "cells": runs_of_cells(domain),
     }
 
@@ -48,12 +49,8 @@ def values_of_grid(grid: Mapping[str, Any], kind: pa.DataType) -> pa.Array:
     if step <= 0 or high < low or (high - low) // step >= MOST_LEAVES:
         raise SchemaError("datapackage.json describes a grid without or with too many values. Verify the package.")
     steps = np.arange(low, high + 1, step, dtype=np.int64)
-    if pa.types.is_decimal(kind):
-        words = np.stack([steps, steps >> 63], axis=1)
-        wide = pa.Array.from_buffers(pa.decimal128(38, kind.scale), len(steps), [None, pa.py_buffer(words)])
-        return wide.cast(kind)
-    whole = pa.array(steps)
-    return whole.cast(pa.int32()).cast(kind) if pa.types.is_date32(kind) else whole.cast(kind)
+    described: Kind = "decimal" if pa.types.is_decimal(kind) else "date" if pa.types.is_date32(kind) else "integer"
+    return values_of(steps, described, scale_of(kind)).cast(kind)
 
 
 def cells_of_runs(runs: Sequence[Sequence[int]] | None, n_values: int, missing: bool) -> Codes | None:
@@ -67,11 +64,7 @@ def cells_of_runs(runs: Sequence[Sequence[int]] | None, n_values: int, missing: 
     return np.append(cell, np.int32(len(widths))) if missing else cell
 
 
-def _scale(kind: pa.DataType) -> int:
-    return int(kind.scale) if pa.types.is_decimal(kind) else 0
-
-
 def _whole(text: str, kind: pa.DataType, is_step: bool) -> int:
     if pa.types.is_date32(kind) and not is_step:
         return (date.fromisoformat(text) - date(1970, 1, 1)) // timedelta(days=1)
-    return int(Decimal(text).scaleb(_scale(kind)))
+    return int(Decimal(text).scaleb(scale_of(kind)))

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.data.codec import Codes, Domain, Level
+from sfumato.data.steps import scale_of, steps_of
 from sfumato.releases.withheld import dense, levels_over, published_nodes, withhold
 
 Flags = NDArray[np.bool_]
@@ -24,21 +25,8 @@ def is_grid(domain: Domain) -> bool:
         return False
     if domain.between:
         return False
-    steps = np.diff(steps_of(domain.values))
+    steps = np.diff(steps_of(domain.values, scale_of(domain.values.type))[0])
     return bool((steps == steps[0]).all() and steps[0] > 0) if len(steps) else True
-
-
-def steps_of(values: pa.Array) -> NDArray[np.int64]:
-    """Grid values as whole numbers: decimals in units of their last place, dates as days."""
-    kind = values.type
-    if pa.types.is_decimal(kind):
-        wide = values.cast(pa.decimal128(38, kind.scale))
-        low_words = np.frombuffer(wide.buffers()[1], dtype=np.int64)[::2]
-        return low_words[wide.offset : wide.offset + len(wide)].copy()
-    if pa.types.is_date32(kind):
-        values = values.cast(pa.int32())
-    whole: NDArray[np.int64] = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
-    return whole
 
 
 def used_by_regions(domain: Domain, low: Codes, high: Codes) -> tuple[Domain, Codes, Codes]:
