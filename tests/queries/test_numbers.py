@@ -111,3 +111,48 @@ def test_numbers_as_conditions_are_cast_as_sql_does() -> None:
     worlds = prices()
     assert only(worlds, "SELECT count(*) AS n FROM data WHERE price - 3.05 AND sex = 'F'")["n"] == 0
     assert only(worlds, "SELECT count(*) AS n FROM data WHERE price * 0.1 AND sex = 'F'")["n"] == 1
+
+
+def halves(n: int) -> Any:
+    """`n` rows that are in either group: each group is surely there but for a chance of 2⁻ⁿ."""
+    return table(x=("integer", pa.array([1, 2]), [(0, 1)] * n), k=("text", pa.array(["a", "b"]), [(0, 1)] * n))
+
+
+@pytest.mark.parametrize("rest", ["", " ORDER BY k LIMIT 1", " HAVING count(*) > 0"])
+def test_a_chance_that_rounds_to_one_is_no_certainty(rest: str) -> None:
+    row = only(halves(2000), f"SELECT k, count(*) AS n FROM data GROUP BY k{rest}")
+    assert row["n__lo"] == 0 and 0.99 < row["__row"] < 1
+
+
+def test_a_second_group_may_be_first_when_the_first_is_not_there() -> None:
+    rows = asked(halves(2000), "SELECT k, count(*) AS n FROM data GROUP BY k ORDER BY k LIMIT 2").rows()
+    assert [row["__row"] < 1 for row in rows] == [True, True]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_key_of_nulls_is_one_key() -> None:
+    rows = asked(prices(), "SELECT NULL AS k, count(*) AS n FROM data GROUP BY NULL").rows()
+    assert [(row["k"], row["n"], row["__row"]) for row in rows] == [(None, 2, 1.0)]
+    with pytest.raises(Unanswerable, match="Cast them"):
+        asked(prices(), "SELECT count(*) FROM data GROUP BY INTERVAL 1 DAY")
+
+
+def test_numbers_that_are_the_same_in_all_worlds_have_no_companions() -> None:
+    worlds = table(x=("integer", pa.array([1, 2, 4]), [(0, 0), (1, 1), (2, 2)] * 50))
+    share = "100.0 * count(*) FILTER (WHERE x > 1) / count(*)"
+    row = only(worlds, f"SELECT avg(x), sum(x) * 0.1, {share}, avg(x) / 3, sum(x) / 7 FROM data")
+    assert [value for name, value in row.items() if not name.startswith("__")] == pytest.approx(
+        [7 / 3, 35.0, 200 / 3, 7 / 9, 50.0], rel=1e-15
+    ) and row["__how"] == "exact" and len(row) == 7  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [3, 7, 49, 997])
+def test_averages_of_reals_hold_in_every_order_of_adding(n: int) -> None:
+    numbers = np.random.Generator(np.random.Philox(key=n)).normal(size=n) * 10.0 ** np.arange(n).clip(max=6)
+    worlds = table(x=("real", pa.array(np.sort(numbers)), [(i, i) for i in range(n)]))
+    row = only(worlds, "SELECT avg(x) AS a, sum(x) AS s FROM data")
+    for order in (numbers, numbers[::-1], np.sort(numbers)):
+        total = 0.0
+        for one in order:
+            total += float(one)
+        assert row["s__lo"] <= total <= row["s__hi"] and row["a__lo"] <= total / n <= row["a__hi"]

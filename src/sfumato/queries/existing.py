@@ -20,42 +20,52 @@ from sfumato.queries.rows import as_condition, bits_of
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+BELOW = float(np.nextafter(1.0, 0.0))
 
 
 @dataclass(eq=False)
 class Presence:
-    """P(row in the answer) per group, where that is exact, where it is possible, and how it was found."""
+    """P(row in the answer) per group, where that is exact, where it is possible, how it was found, and where no world
+    is without it: a probability may round to 1."""
 
     chance: Floats
     exact: Bools
     possible: Bools
     route: str
+    certain: Bools
+
+    def __post_init__(self) -> None:
+        self.chance = np.where(self.certain, 1.0, np.minimum(self.chance, BELOW))
 
 
 def presence(over: Over) -> Presence:
     """Of every group, before LIMIT."""
     figures, having = over.figures, over.lifted.having
     grouped = over.keys.grouped
+    absent, exact = np.zeros(over.n), np.ones(over.n, dtype=bool)
+    there = always = exact
     if grouped:
         absent, exact = figures.absent(-1)
-        there = figures.count_extreme(-1, "max")[0] >= 1
-    else:
-        absent, exact, there = np.zeros(over.n), np.ones(over.n, dtype=bool), np.ones(over.n, dtype=bool)
+        there, always = (figures.count_extreme(-1, sense)[0] >= 1 for sense in ("max", "min"))
     if having is None:
-        return Presence(1.0 - absent, exact, there, "closed form" if exact.all() else "sampled worlds")
+        route = "closed form" if exact.all() else "sampled worlds"
+        return Presence(1.0 - absent, exact, there, route, always)
     may = over.spans(existing=True).truth(having)
     if not grouped:
         may = np.where(figures.count_extreme(-1, "min")[0] <= 0, may | _on_nothing(over, having), may)
     possible = there & ((may & TRUE) > 0)
-    if (~possible | (may == TRUE)).all():
-        return Presence(np.where(possible, 1.0 - absent, 0.0), exact | ~possible, possible, "HAVING decided by bounds")
+    decided = may == TRUE
+    certain = always & decided
+    known = np.where(possible, 1.0 - absent, 0.0)
+    if (~possible | decided).all():
+        return Presence(known, exact | ~possible, possible, "HAVING decided by bounds", certain)
     by_law = _by_law(over, having, absent if grouped else None)
     if by_law is not None:
-        return Presence(np.where(possible, by_law, 0.0), exact | ~possible, possible, "the exact law of the count")
-    drawn = kept_in_worlds(over).mean(axis=0)
-    decided = may == TRUE
-    chance = np.where(possible, np.where(decided, 1.0 - absent, drawn), 0.0)
-    return Presence(chance, ~possible | (exact & decided), possible, "sampled worlds")
+        chance = np.where(possible, by_law, 0.0)
+        return Presence(chance, exact | ~possible, possible, "the exact law of the count", certain)
+    drawn = np.where(possible, kept_in_worlds(over).mean(axis=0), 0.0)
+    chance = np.where(decided, known, drawn)
+    return Presence(chance, ~possible | (exact & decided), possible, "sampled worlds", certain)
 
 
 def _on_nothing(over: Over, having: exp.Expr) -> Bits:
@@ -147,13 +157,15 @@ def within_limit(over: Over, found: Presence) -> Presence:
     first = question.offset
     last = first + question.limit if question.limit is not None else np.inf
     fixed = not any(agg_places(sort.expression) for sort in over.lifted.order)
-    if fixed and bool((found.exact & ((found.chance == 0) | (found.chance == 1))).all()):
+    if first == 0 and int(found.possible.sum()) <= last:
+        return found
+    if fixed and bool((found.certain | ~found.possible).all()):
         order = ordered(over, over.lifted.order)
         place = np.full(over.n, -1)
-        there = order[found.chance[order] == 1]
+        there = order[found.certain[order]]
         place[there] = np.arange(len(there))
-        chance = ((place >= first) & (place < last)).astype(np.float64)
-        return Presence(chance, found.exact, chance > 0, found.route)
+        reached = (place >= first) & (place < last)
+        return Presence(reached.astype(np.float64), found.exact, reached, found.route, reached)
     kept = kept_in_worlds(over)
     world, group = np.nonzero(kept)
     columns = [_ranked_cells(over, sort, kept) for sort in over.lifted.order]
@@ -161,9 +173,10 @@ def within_limit(over: Over, found: Presence) -> Presence:
     order = np.lexsort([*columns[::-1], world])
     start = np.searchsorted(world[order], np.arange(len(kept)))
     place = np.arange(len(order)) - start[world[order]]
-    reached = order[(place >= first) & (place < last)]
-    chance = np.bincount(group[reached], minlength=over.n) / max(len(kept), 1)
-    return Presence(chance, np.zeros(over.n, dtype=bool), found.possible, "sampled worlds, each ordered and cut")
+    cells = order[(place >= first) & (place < last)]
+    chance = np.bincount(group[cells], minlength=over.n) / max(len(kept), 1)
+    none = np.zeros(over.n, dtype=bool)
+    return Presence(chance, none, found.possible, "sampled worlds, each ordered and cut", none)
 
 
 def _ranked_cells(over: Over, sort: Sort, kept: Bools) -> Ints:

@@ -78,17 +78,21 @@ class _Lifter:
 
     def tree(self, tree: exp.Expr) -> exp.Expr:
         """The expression on names."""
-        plain = bare(tree)
-        if plain in self.keys:
+        return self._named(tree.copy())
+
+    def _named(self, tree: exp.Expr) -> exp.Expr:
+        """The same, in place."""
+        if any(type(key) is type(tree.unnest()) for key in self.keys) and (plain := bare(tree)) in self.keys:
             return exp.column(f"key{self.keys.index(plain)}")
         if isinstance(tree, exp.Filter) or type(tree) in AGGREGATES:
             return exp.column(f"agg{self._call(tree)}")
         if isinstance(tree, exp.Column):
             raise Unanswerable(_ungrouped(tree.name, bool(self.keys)))
-        made = tree.copy()
-        for child in list(made.iter_expressions()):
-            child.replace(self.tree(child))
-        return made
+        for child in list(tree.iter_expressions()):
+            named = self._named(child)
+            if named is not child:
+                child.replace(named)
+        return tree
 
     def _call(self, tree: exp.Expr) -> int:
         plain = bare(tree)

@@ -18,6 +18,9 @@ from sfumato.queries.allowed import AGGREGATES, check_clauses, check_nodes, refu
 
 DUCKDB = Dialect.get_or_raise("duckdb")
 LONGEST = 50_000
+DEEPEST = 200
+MOST_WORDS = 2_000
+"""Words that aliases may stand for: each may hold others, so that a short query could be huge."""
 REMEMBERED = 64
 """Queries whose reading is kept; more would be a burden to the garbage collector."""
 GROUPINGS: dict[type[exp.Expr], str] = {
@@ -74,7 +77,7 @@ def parse(text: str, names: tuple[str, ...], columns: tuple[str, ...]) -> Questi
     for part in _parts(select):
         check_nodes(part)
     try:
-        return _Resolver(columns, table).question(select)
+        return _Resolver(columns, table, len(text) > DEEPEST).question(select)
     except RecursionError:
         raise ParameterError("The query is nested too deeply; simplify it.") from None
 
@@ -164,11 +167,13 @@ def _parts(select: exp.Select) -> list[exp.Expr]:
 class _Resolver:
     """Puts column names, aliases and ordinals in place."""
 
-    def __init__(self, columns: Sequence[str], table: str) -> None:
+    def __init__(self, columns: Sequence[str], table: str, is_long: bool) -> None:
         self.columns = columns
+        self.is_long = is_long
         self.table = table
         self.aliases: dict[str, exp.Expr] = {}
         self.outputs: list[Output] = []
+        self.n_put = 0
 
     def question(self, select: exp.Select) -> Question:
         """The whole query; a column hides an alias of the same name, but for a bare ORDER BY item."""
@@ -203,7 +208,10 @@ class _Resolver:
 
     def resolve(self, tree: exp.Expr) -> exp.Expr:
         """The expression with every column node by its released name."""
-        return tree.transform(self._node, copy=False)
+        made = tree.transform(self._node, copy=False)
+        if (self.is_long or self.n_put) and depth_of(made) > DEEPEST:
+            raise ParameterError(f"The query is nested more than {DEEPEST} deep; simplify it.")
+        return made
 
     def _node(self, node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column):
@@ -218,6 +226,11 @@ class _Resolver:
         alias = None if node.table else self.aliases.get(node.name.lower())
         if alias is None:
             raise self._unknown(node.name)
+        self.n_put += sum(1 for _ in alias.walk())
+        if self.n_put > MOST_WORDS:
+            raise ParameterError(
+                f"The aliases of the query stand for more than {MOST_WORDS} words in all; ask for fewer columns."
+            )
         return alias.copy() if isinstance(alias, exp.Column | exp.Func | exp.Literal) else exp.paren(alias)
 
     def _column(self, asked: str) -> str | None:
@@ -296,6 +309,17 @@ def bare(tree: exp.Expr) -> exp.Expr:
 
 def _is_nested(node: exp.Expr) -> bool:
     return isinstance(node, OPERATORS) and isinstance(node.parent, OPERATORS)
+
+
+def depth_of(tree: exp.Expr) -> int:
+    """How deep its parts are nested; a chain of AND or OR is one."""
+    deepest, left = 0, [(tree, 1)]
+    while left:
+        node, depth = left.pop()
+        deepest = max(deepest, depth)
+        chained = type(node) if isinstance(node, exp.And | exp.Or) else None
+        left += [(child, depth + (type(child) is not chained)) for child in node.iter_expressions()]
+    return deepest
 
 
 def is_aggregated(tree: exp.Expr) -> bool:
