@@ -50,19 +50,9 @@ def main(quick: bool = False) -> None:
         asked = questions(1000)
         cpu, wall, _ = clocked(lambda: [release.sql(text) for text in asked])
         print(f"{n} rows generalized, 1,000 COUNTs by .sql, one by one   cpu {cpu:6.2f} s   wall {wall:6.2f} s")
-        batch(release, asked)
         small = sf.read(str(adult(None, folder))).roles(quasi=QUASI, sensitive=[SENSITIVE])
         permuted = sf.publish(small, sf.Anatomy(), require=sf.LDiversity(4, on=SENSITIVE), seed=1)
         law(permuted)
-
-
-def batch(release: sf.PublishedRelease, asked: list[str]) -> None:
-    """The same questions in one call, when the release offers it."""
-    counts = getattr(release, "counts", None)
-    if counts is None:
-        return
-    cpu, wall, _ = clocked(lambda: counts(asked))
-    print(f"     the same in one call                                cpu {cpu:6.2f} s   wall {wall:6.2f} s")
 
 
 def law(permuted: sf.PublishedRelease) -> None:

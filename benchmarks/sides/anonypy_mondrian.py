@@ -12,6 +12,7 @@ path, k, numeric, text = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]),
 frame = pd.read_parquet(path)
 for column in [*text, "occupation"]:
     frame[column] = frame[column].astype("category")
+mondrian.Mondrian(frame.head(1000), numeric + text, "occupation").partition(k)
 started = time.process_time()
 partitions = mondrian.Mondrian(frame, numeric + text, "occupation").partition(k)
 seconds = time.process_time() - started

@@ -1,4 +1,5 @@
-"""One NCP for every tool: ranges over the domain's range, sets by (leaves − 1) / (domain − 1), mean over all cells."""
+"""One NCP for every tool, of the raw rows of each class: ranges over the domain's range, sets by (leaves − 1) /
+(domain − 1), mean over all cells."""
 
 
 def ncp(frame, groups, numeric, text):
