@@ -116,6 +116,10 @@ class Outcomes(Protocol):
         """K, the number of keys."""
         ...
 
+    def widened(self, n_keys: int) -> Outcomes:
+        """The same facts over more keys, which no decided row has."""
+        ...
+
     def moments(self, weights: Sequence[tuple[int, bool]]) -> tuple[Floats, Floats]:
         """Mean (M, K) and, within each key, covariance (M, M, K) of M additive facts (j, summed?).
 

@@ -29,6 +29,9 @@ def notes_of(worlds: Worlds, over: Over, shown: Sequence[Shown], found: Presence
             )
     if over.keys.grouped:
         lines.append("A group that is not there counts 0 rows and has NULL for SUM, AVG, MIN and MAX.")
+        n_elsewhere = over.figures.n_elsewhere() if _may_be_elsewhere(worlds, over) else 0
+        if n_elsewhere:
+            lines.append(f"Up to {n_elsewhere} rows may belong to groups that are not shown: nothing lists their keys.")
     lines.append(f"__row: {found.route}.")
     if over.lifted.having is not None:
         lines.append("HAVING decides __row; the other figures are of the group, whether or not HAVING keeps it.")
@@ -46,3 +49,8 @@ def notes_of(worlds: Worlds, over: Over, shown: Sequence[Shown], found: Presence
     if over.figures.drawn:
         lines.append(f"{over.figures.n_drawn} worlds were sampled from the basis; another run draws others.")
     return lines
+
+
+def _may_be_elsewhere(worlds: Worlds, over: Over) -> bool:
+    domains = [worlds.domains[name] for name in over.reads]
+    return any(one.open_low or one.open_high or not one.complete for one in domains)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import Unanswerable
 from sfumato.queries.extremes import average_bound, extremum_bounds, sum_bound
 from sfumato.queries.lift import Aggregate
 from sfumato.queries.sampled import average_by_ratio, mean_of, order_statistic, weighted_quantile
@@ -73,6 +74,12 @@ class Figures:
     @cached_property
     def sampled(self) -> Sampled:
         """Aggregates in sampled worlds, drawn once for the whole query."""
+        fewest = min(FEWEST_WORLDS, self.n_worlds)
+        if self.n_keys * fewest > MOST_CELLS:
+            raise Unanswerable(
+                f"This query needs sampled worlds, and {self.n_keys} groups in {fewest} worlds are too many. "
+                "Group by less, keep fewer groups with WHERE, or ask for COUNT alone."
+            )
         self.drawn = True
         return self.outcomes.sample(self.n_drawn, self.chance)
 
@@ -95,6 +102,11 @@ class Figures:
             found, attained = self.outcomes.extreme(j, 0.0, np.ones(self.n_keys), sense)
             self._counts[j, sense] = found.value, found.sum, attained
         return self._counts[j, sense]
+
+    def n_elsewhere(self) -> int:
+        """How many rows some world has in a group that no listed value makes."""
+        widened = self.outcomes.widened(self.n_keys + 1)
+        return int(widened.extreme(-1, 0.0, np.ones(self.n_keys + 1), "max")[0].value[-1])
 
     def mean(self, j: int, summed: bool) -> Floats:
         """Expected count or sum, 0 for a group without rows."""

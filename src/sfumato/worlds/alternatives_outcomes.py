@@ -87,6 +87,16 @@ class AlternativesOutcomes(Part):
     def _cells(self) -> dict[tuple[int, bool], Cells]:
         return {}
 
+    @cached_property
+    def _of_key(self) -> dict[int, tuple[Ints, Ints]]:
+        """Cells of each argument by key, and where each key's begin."""
+        return {}
+
+    @cached_property
+    def _starts(self) -> Ints:
+        """Where each region's parts of `classes.distinct` begin."""
+        return starts_of(self.classes.distinct[0], len(self.volume))
+
     def cells(self, j: int, decided: bool = False) -> Cells:
         """Cells of argument j over all tuples, or over the regions that are decided throughout."""
         if decided and not self.loose.any():
@@ -280,9 +290,11 @@ class AlternativesOutcomes(Part):
     def _levels(self, j: int, key: int) -> tuple[Floats, Floats, Ints]:
         """Count j of one key as independent terms: P(counted), mean contribution, rows."""
         cells = self.cells(j)
-        of_class, f, rows = self.classes.distinct
-        starts = starts_of(of_class, len(self.volume))
-        mine = np.flatnonzero(cells.key == key)
+        _, f, rows = self.classes.distinct
+        if j not in self._of_key:
+            self._of_key[j] = np.argsort(cells.key, kind="stable"), starts_of(np.sort(cells.key), self.n_keys)
+        order, begin = self._of_key[j]
+        starts, mine = self._starts, order[begin[key] : begin[key + 1]]
         region = cells.region[mine]
         pair, offset = expand(starts[region + 1] - starts[region])
         at = starts[region[pair]] + offset
