@@ -11,6 +11,7 @@ import json
 import math
 import re
 import sys
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -260,16 +261,24 @@ def test_frames_and_the_capsule_hold_the_same_table() -> None:
 
 
 def texts(found: Answer) -> list[list[str]]:
-    """Cells as text, six significant digits, as boxes show them."""
+    """Cells as text, six significant digits, as boxes show them; bounds a step outwards where six are too few."""
 
-    def text(value: Any) -> str:
+    def text(value: Any, name: str) -> str:
         if value is None:
             return "NULL"
-        if isinstance(value, float):
-            return f"{value:.1f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
-        return str(value).replace("\n", "\\n")
+        if not isinstance(value, float):
+            return str(value).replace("\n", "\\n")
+        if value == round(value) and abs(value) < 1e15:
+            return f"{value:.1f}"
+        shown = Decimal(f"{value:.5e}")
+        step = Decimal(1).scaleb(shown.adjusted() - 5)
+        if name.endswith("__lo") and shown > Decimal(value):
+            shown -= step
+        if name.endswith("__hi") and shown < Decimal(value):
+            shown += step
+        return f"{float(shown):.6g}"
 
-    return [[text(value) for value in row.values()] for row in found.rows()]
+    return [[text(value, name) for name, value in row.items()] for row in found.rows()]
 
 
 def test_duckbox_reads_back() -> None:

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import ParameterError
-from sfumato.queries.formats import _cell
+from sfumato.queries.formats import cell
 
 if TYPE_CHECKING:
     from sfumato.queries.answer import Answer, Shown
@@ -37,11 +37,12 @@ def html(answer: Answer) -> str:
 
 
 def _cell_html(one: Shown, row: dict[str, Any], scales: dict[str, tuple[float, float]]) -> str:
-    value = escape(_cell(row[one.name]))
+    value = escape(cell(row[one.name]))
     if not one.companions:
         return value
     lo, hi, *quantiles = (row[name] for name in one.companions)
-    said = escape(f"[{'−∞' if lo is None else _cell(lo)}, {'∞' if hi is None else _cell(hi)}]")
+    low, high = one.companions[:2]
+    said = escape(f"[{'−∞' if lo is None else cell(lo, low)}, {'∞' if hi is None else cell(hi, high)}]")
     bar = _bar(row[one.name], (lo, hi), [q for q in quantiles if q is not None], scales[one.name])
     return f'{value} <small style="opacity:.7">{said}</small><br>{bar}'
 
@@ -92,7 +93,7 @@ def chart(answer: Answer, altair: Any) -> Any:
     if not uncertain:
         raise ParameterError("Every column of this answer is certain: there is no range to draw. Plot .df() instead.")
     rows = answer.arrow().slice(0, MOST_ROWS).to_pylist()
-    names = [", ".join(_cell(row[key]) for key in keys) for row in rows]
+    names = [", ".join(cell(row[key]) for key in keys) for row in rows]
     return altair.vconcat(*(_panel(one, rows, names, altair) for one in uncertain))
 
 

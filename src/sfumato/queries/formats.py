@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ MOST_ROWS = 40
 def duckbox(answer: Tabular) -> str:
     """A box like DuckDB's, long answers cut in the middle."""
     table = answer.arrow()
-    rows = [[_cell(value) for value in row] for row in _rows(answer)]
+    rows = [[cell(value, name) for value, name in zip(row, table.column_names, strict=True)] for row in _rows(answer)]
     left_out = max(0, len(rows) - MOST_ROWS)
     if left_out:
         rows = [*rows[: MOST_ROWS // 2], ["·"] * table.num_columns, *rows[-MOST_ROWS // 2 :]]
@@ -73,7 +74,8 @@ def as_markdown(answer: Tabular) -> str:
     lines = ["| " + " | ".join(_escaped(name) for name in table.column_names) + " |"]
     lines.append("|" + "|".join("---:" if one else "---" for one in right) + "|")
     for row in _rows(answer):
-        lines.append("| " + " | ".join(_escaped(_cell(value)) for value in row) + " |")
+        cells = [cell(value, name) for value, name in zip(row, table.column_names, strict=True)]
+        lines.append("| " + " | ".join(map(_escaped, cells)) + " |")
     return "\n".join(lines)
 
 
@@ -100,12 +102,26 @@ def _in_json(value: object) -> bool:
     return math.isfinite(value) if isinstance(value, float) else value is None or isinstance(value, bool | int | str)
 
 
-def _cell(value: object) -> str:
+def cell(value: object, column: str = "") -> str:
+    """A value for reading, numbers in six digits; a bound is rounded away from the inside.
+
+    >>> cell(2 / 3), cell(2 / 3, "n__lo"), cell(1 / 3, "n__hi"), cell(None), cell(True)
+    ('0.666667', '0.666666', '0.333334', 'NULL', 'true')
+    """
     if value is None:
         return "NULL"
     if isinstance(value, float):
-        return f"{value:.1f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
+        whole = value == round(value) and abs(value) < 1e15 if math.isfinite(value) else False
+        return f"{value:.1f}" if whole else f"{_rounded(value, column):.6g}"
     return _text(value).replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _rounded(value: float, column: str) -> float:
+    """Six digits, downwards for a lower and upwards for an upper bound."""
+    way = ROUND_FLOOR if column.endswith("__lo") else ROUND_CEILING if column.endswith("__hi") else None
+    if way is None or not math.isfinite(value):
+        return value
+    return float(Context(prec=6, rounding=way).create_decimal_from_float(value))
 
 
 def _text(value: object) -> str:
