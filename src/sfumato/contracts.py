@@ -250,6 +250,14 @@ class Worlds(Protocol):
         """Answerable facts of a row map."""
         ...
 
+    def leaves(self, column: str) -> tuple[Ints, Ints]:
+        """Kinds of rows as (leaves the cell of `column` may hold, number of such rows); shapes (T,)."""
+        ...
+
+    def expected(self, rows: Mapping[str, Codes]) -> Floats:
+        """Expected number of rows equal to rows[i], by the listed leaves; shape (N,)."""
+        ...
+
     def sample(self, chance: Chance) -> Mapping[str, Codes]:
         """One world: codes of every column, rows in no meaningful order."""
         ...

@@ -14,9 +14,9 @@ from sfumato.data.dataset import Dataset
 from sfumato.data.schema import Schema
 from sfumato.errors import ParameterError, SchemaError
 from sfumato.utility import REGISTERED
-from sfumato.utility.density import expected_rows, row_ids
 from sfumato.utility.measures import measure, truth_on
 from sfumato.utility.workload import Between, Count, answer_all, random_workload
+from sfumato.worlds.tuples import distinct
 from tests.utility.enumeration import (
     COLUMNS,
     DOMAINS,
@@ -74,7 +74,7 @@ def test_expected_rows_of_every_possible_row(case) -> None:
     release, worlds, _ = case
     rows = [(a, t, p) for a in range(4) for t in range(3) for p in range(3)]
     asked = {name: np.array([row[i] for row in rows], dtype=np.int32) for i, name in enumerate(COLUMNS)}
-    found = expected_rows(release.worlds(), asked)
+    found = release.worlds().expected(asked)
     assert found == pytest.approx([expected_share(worlds, row) * release.n_rows for row in rows])
 
 
@@ -175,7 +175,7 @@ def test_a_value_the_release_does_not_list_is_never_asked_for() -> None:
 def test_equal_rows_share_an_id() -> None:
     draw = Seeded(3).generator()
     columns = {str(i): draw.integers(-1, 3, 200).astype(np.int32) for i in range(3)}
-    ids = row_ids(columns)
+    ids = distinct(list(columns.values()), 200)[1]
     rows = list(zip(*(column.tolist() for column in columns.values()), strict=True))
     assert len(set(ids.tolist())) == len(set(rows))
     assert all((rows[i] == rows[j]) == (ids[i] == ids[j]) for i in range(0, 200, 7) for j in range(200))

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.report.wording import ROLES
-from sfumato.utility.spread import leaves
 
 if TYPE_CHECKING:
     from sfumato.contracts import Release, Worlds
@@ -59,7 +58,7 @@ def facts_of(release: Release) -> Facts:
 
 def _column(release: Release, worlds: Worlds, name: str, n_suppressed: int) -> ColumnFacts:
     column = release.schema[name]
-    width, weight = _published(*leaves(worlds, name), n_suppressed)
+    width, weight = _published(*worlds.leaves(name), n_suppressed)
     moved = release.form == "anatomized" and column.role == "sensitive"
     n = int(weight.sum())
     exact = float(weight[width == 1].sum() / n) if n else 1.0

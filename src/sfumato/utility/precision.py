@@ -28,9 +28,7 @@ def penalty(leaves: NDArray[np.int64], domain: Domain) -> NDArray[np.float64]:
 
 def ncp_of(setting: Setting, column: str) -> float:
     """Mean penalty of one column over all rows, suppressed ones counted (they may hold anything)."""
-    from sfumato.utility.spread import leaves
-
-    width, weight = leaves(setting.worlds, column)
+    width, weight = setting.worlds.leaves(column)
     return float(np.average(penalty(width, setting.worlds.domains[column]), weights=weight))
 
 
@@ -55,11 +53,10 @@ def gcp(setting: Setting) -> list[Figure]:
 def loss(setting: Setting) -> list[Figure]:
     """Mean share of a column's leaves that a cell may hold, leaves / N (ARX's Loss before normalisation)."""
     from sfumato.utility.setting import Figure
-    from sfumato.utility.spread import leaves
 
     shares = []
     for name in setting.quasi:
-        width, weight = leaves(setting.worlds, name)
+        width, weight = setting.worlds.leaves(name)
         shares.append(float(np.average(np.minimum(width / setting.worlds.domains[name].size, 1), weights=weight)))
     if not shares:
         return []

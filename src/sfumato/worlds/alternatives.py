@@ -13,6 +13,7 @@ from sfumato.data.codec import Codes, Domain
 from sfumato.outcomes import RowMap
 from sfumato.worlds.alternatives_outcomes import AlternativesOutcomes, Classes
 from sfumato.worlds.containment import Demand, Options, contains
+from sfumato.worlds.expected import in_types
 from sfumato.worlds.placing import Boxes
 from sfumato.worlds.regions import Regions, atoms_of, regions
 from sfumato.worlds.shares import Seen, share_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sfumato.chance import Chance
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 MOST_KEPT = 32
 """Sets of columns whose distinct regions are remembered."""
@@ -86,6 +88,17 @@ class Alternatives:
             name: generator.integers(self.low[name][row], self.high[name][row], endpoint=True, dtype=np.int32)
             for name in self.columns
         }
+
+    def leaves(self, column: str) -> tuple[Ints, Ints]:
+        """One more than the column has where a cell may hold what is not listed."""
+        width = np.asarray(self.high[column], dtype=np.int64) - self.low[column] + 1
+        if column in self.unknown:
+            width = np.full(len(width), self.domains[column].size + 1, dtype=np.int64)
+        return width, np.asarray(self.weight, dtype=np.int64)
+
+    def expected(self, rows: Mapping[str, Codes]) -> Floats:
+        """Σ over row types of weight · P(the row)."""
+        return in_types(self, rows)
 
     def contains(self, codes: Mapping[str, Codes]) -> bool:
         """Can the rows be dealt out to the row types?"""

@@ -15,6 +15,7 @@ from sfumato.errors import SchemaError
 from sfumato.outcomes import RowMap
 from sfumato.worlds.bijection_outcomes import BijectionOutcomes
 from sfumato.worlds.containment import Demand, Options, contains
+from sfumato.worlds.expected import in_groups
 from sfumato.worlds.group_types import Grouped, entries_of
 from sfumato.worlds.placing import groups_of_rows, seats
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from sfumato.chance import Chance
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,20 @@ class Bijection:
         slots = {name: codes[grouped.slot_order][row] for name, codes in self.slots.items()}
         values = {name: codes[value][row] for name, codes in self.values.items()}
         return {name: (slots | values)[name] for name in self.columns}
+
+    def leaves(self, column: str) -> tuple[Ints, Ints]:
+        """A slot's own column is known; a value column may hold each distinct value of its group."""
+        if column in self.slots:
+            one = np.ones(self.n_rows, dtype=np.int64)
+            return one, one
+        pairs = np.unique(np.stack([self.value_group, self.values[column].astype(np.int64)]), axis=1)
+        groups, sizes = np.unique(self.value_group, return_counts=True)
+        n_distinct = np.bincount(np.searchsorted(groups, pairs[0]), minlength=len(groups))
+        return n_distinct.astype(np.int64), sizes.astype(np.int64)
+
+    def expected(self, rows: Mapping[str, Codes]) -> Floats:
+        """Σ over groups of slots that fit · values that fit / size."""
+        return in_groups(self, rows)
 
     def contains(self, codes: Mapping[str, Codes]) -> bool:
         """Can the rows be dealt out to the groups so that each gets its slots and its values?"""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sfumato.chance import Chance
     from sfumato.contracts import Worlds
 
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
@@ -65,6 +66,16 @@ class Blocks:
         worlds = [part.sample(chance) for part in self.parts]
         order = chance.generator().permutation(self.n_rows)
         return {name: np.concatenate([world[name] for world in worlds])[order] for name in self.columns}
+
+    def leaves(self, column: str) -> tuple[Ints, Ints]:
+        """Kinds of rows of all parts."""
+        found = [part.leaves(column) for part in self.parts]
+        return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
+
+    def expected(self, rows: Mapping[str, Codes]) -> Floats:
+        """Rows of all parts add."""
+        total: Floats = np.sum([part.expected(rows) for part in self.parts], axis=0)
+        return total
 
     def contains(self, codes: Mapping[str, Codes]) -> bool:
         """Can the rows be dealt out to the parts?"""
