@@ -39,6 +39,9 @@ def used_by_regions(domain: Domain, low: Codes, high: Codes) -> tuple[Domain, Co
         cut = _cut_grid(domain, used)
     else:
         cut = _cut(domain, used, _levels_of_nodes(domain, low, high) if domain.region == "node" else ())
+        # Whether other values were declared shows only where a cell stands for all of them.
+        told = domain.kind == "boolean" or bool(((low == 0) & (high == domain.size - 1)).any())
+        cut = cut if told else replace(cut, complete=False)
     rank = np.cumsum(used if not is_grid(domain) else np.ones(domain.size, dtype=bool)) - 1
     return withhold(cut, rank[low].astype(np.int32), rank[high].astype(np.int32))
 

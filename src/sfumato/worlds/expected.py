@@ -21,8 +21,12 @@ Floats = NDArray[np.float64]
 
 
 def in_types(worlds: Alternatives, rows: Mapping[str, Codes]) -> Floats:
-    """Σ_types weight · Π_c [low ≤ x_c ≤ high] / leaves, over the types that agree on the exactly known columns."""
-    fixed = [c for c in worlds.columns if bool((worlds.low[c] == worlds.high[c]).all())]
+    """Σ_types weight · Π_c [low ≤ x_c ≤ high] / leaves, over the types that agree on the exactly known columns.
+
+    Values outside the list are one value more: of a cell that may hold them, it has the share of its withheld leaves.
+    """
+    fixed = [c for c in worlds.columns if c not in worlds.unknown and bool((worlds.low[c] == worlds.high[c]).all())]
+    others = {c: np.maximum(worlds.domains[c].n_withheld(worlds.low[c], worlds.high[c]), 1) for c in worlds.unknown}
     spread = [c for c in worlds.columns if c not in fixed]
     density = np.asarray(worlds.weight, dtype=np.float64)
     for name in spread:
@@ -36,11 +40,12 @@ def in_types(worlds: Alternatives, rows: Mapping[str, Codes]) -> Floats:
     for begin, end in slices(counts):
         row, offset = expand(counts[begin:end])
         kind = order[first[begin:end][row] + offset]
-        inside = np.ones(len(kind), dtype=np.bool_)
+        share = density[kind]
         for name in spread:
             code = rows[name][begin + row]
-            inside &= (worlds.low[name][kind] <= code) & (code <= worlds.high[name][kind])
-        found[begin:end] = totals(row[inside], density[kind[inside]], end - begin)
+            times = (worlds.low[name][kind] <= code) & (code <= worlds.high[name][kind])
+            share = share * (np.where(code < 0, others[name][kind], times) if name in others else times)
+        found[begin:end] = totals(row, share, end - begin)
     return found
 
 
