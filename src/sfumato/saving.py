@@ -7,10 +7,16 @@ import os
 import secrets
 import shutil
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.errors import ParameterError, SfumatoError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from sfumato.contracts import Release
@@ -18,6 +24,8 @@ if TYPE_CHECKING:
     from sfumato.verify import Verification
 
 MARK = ".sfumato-tmp-"
+LOCK = ".lock"
+REPLACED = ".replaced"
 SUMS = "SHA256SUMS"
 _EXCHANGE = 2
 _HERE = -100
@@ -34,9 +42,10 @@ def save_package(release: Release, target: Path, *, original: Dataset | None, fo
     target.parent.mkdir(parents=True, exist_ok=True)
     sweep(target.parent)
     work = target.parent / f"{MARK}{os.getpid()}-{secrets.token_hex(4)}"
+    work.mkdir()
+    held = _hold(work)
     try:
         folder = work / (target.stem if target.suffix == ".zip" else target.name)
-        folder.parent.mkdir()
         write(release, folder, report=public_report(release))
         ready = folder
         if target.suffix == ".zip":
@@ -48,7 +57,9 @@ def save_package(release: Release, target: Path, *, original: Dataset | None, fo
         _put(ready, target)
         return found
     finally:
+        _restore(work)
         shutil.rmtree(work, ignore_errors=True)
+        os.close(held)
 
 
 def refuse_taken(target: Path, force: bool) -> None:
@@ -90,14 +101,60 @@ def _is_packed(target: Path) -> bool:
 
 
 def sweep(folder: Path) -> int:
-    """Remove what interrupted writers left in a folder; a writer that still runs is left alone."""
+    """Put back the packages that interrupted writers had moved aside and remove the rest of what they left.
+
+    A writer that still runs holds a lock on its folder; where there are no locks its process number decides.
+    """
     swept = 0
     for leftover in folder.glob(f"{MARK}*"):
-        owner = leftover.name.removeprefix(MARK).split("-")[0]
-        if owner.isdigit() and not _runs(int(owner)):
-            shutil.rmtree(leftover, ignore_errors=True)
-            swept += 1
+        if leftover.is_symlink() or not leftover.is_dir() or _is_held(leftover):
+            continue
+        _restore(leftover)
+        shutil.rmtree(leftover, ignore_errors=True)
+        swept += 1
     return swept
+
+
+def _restore(work: Path) -> None:
+    """A package that was moved aside goes back to its place when nothing has come there."""
+    old = work / REPLACED
+    if not old.is_dir():
+        return
+    for package in old.iterdir():
+        target = work.parent / package.name
+        if not os.path.lexists(target):
+            os.rename(package, target)
+            _flush(target.parent)
+
+
+def _hold(work: Path) -> int:
+    """An open file in the folder, locked for as long as this process lives."""
+    handle = os.open(work / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    if fcntl is not None:
+        with suppress(OSError):  # Some network drives have no locks: there the process number decides.
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return handle
+
+
+def _is_held(work: Path) -> bool:
+    """Does its writer still run? A folder without its lock file was left before or after the work."""
+    owner = work.name.removeprefix(MARK).split("-")[0]
+    runs = owner.isdigit() and _runs(int(owner))
+    if fcntl is None:
+        return runs
+    try:
+        handle = os.open(work / LOCK, os.O_RDWR)
+    except OSError:
+        return runs
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return runs
+    finally:
+        os.close(handle)
+    return False
 
 
 def _refuse_unless(found: Verification) -> None:
@@ -113,7 +170,8 @@ def _put(ready: Path, target: Path) -> None:
     """One rename; an existing directory is exchanged with the new one in a single step where the system can."""
     if target.is_dir() and not target.is_symlink():
         if not _exchange(ready, target):
-            old = ready.parent / "replaced"
+            old = ready.parent / REPLACED / target.name
+            old.parent.mkdir()
             os.rename(target, old)
             os.rename(ready, target)
     else:

@@ -28,6 +28,7 @@ def main(folder: Path, n_kills: int) -> None:
     started = time.perf_counter()
     made.save(folder / "warm")
     whole = time.perf_counter() - started
+    seen: set[Path] = set()
     for turn in range(n_kills):
         target = folder / ("package.zip" if turn % 2 else "package")
         child = os.fork()
@@ -37,8 +38,11 @@ def main(folder: Path, n_kills: int) -> None:
         time.sleep(whole * 1.5 * ((turn * 37) % n_kills) / n_kills)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        whole_package = not target.exists() or sf.verify(target).holds
-        print("whole" if whole_package else "half", "there" if target.exists() else "absent", flush=True)
+        there = target.exists()
+        lost = target in seen and not there
+        whole_package = not there or sf.verify(target).holds
+        print("lost" if lost else "whole" if whole_package else "half", "there" if there else "absent", flush=True)
+        seen |= {target} if there else set()
 
 
 if __name__ == "__main__":

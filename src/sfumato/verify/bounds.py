@@ -13,6 +13,8 @@ from sfumato.verify.cells import Cells, Said
 from sfumato.verify.regions import Axis, axis_of
 
 MOST_ROWS = 20_000
+Asked = tuple[str, list[Any], int]
+"""A count in SQL, what stands for its question marks, and what it must be."""
 CHOSEN = ("all", "some", "none")
 
 
@@ -99,8 +101,11 @@ def generalized_wrong(database: Database, name: str) -> str:
     for said in database.cells.quasi:
         axis = axis_of(said, database.cells.leaves)
         counted = Counter(zip(*(table.column(end).to_pylist() for end in said.ends), strict=True))
-        asked = _between(database, said, counted) if said.published == "range" else _in(database, axis, counted)
-        if not all(asked):
+        asked = list(_between(said, counted) if said.published == "range" else _in(axis, counted))
+        given = [one for _, some, _ in asked for one in some]
+        if database.ask(f"SELECT {', '.join(sql for sql, _, _ in asked)} FROM data", given) != [
+            tuple(n for *_, n in asked)
+        ]:
             return f"bounds of {said.name}"
     return ""
 
@@ -112,7 +117,7 @@ def _same_rows(database: Database, table: str, view: str, columns: Sequence[str]
     return sums[0] == sums[1]
 
 
-def _between(database: Database, said: Said, counted: Counter[tuple[Any, ...]]) -> Iterator[bool]:
+def _between(said: Said, counted: Counter[tuple[Any, ...]]) -> Iterator[Asked]:
     """Ranges at the column's own ends, open on either side and empty ones among them."""
     ends = sorted({end for region in counted for end in region[:2] if end is not None})
     points = [None, *(ends[len(ends) * i // 4] for i in range(4)), ends[-1]] if ends else [None]
@@ -120,23 +125,21 @@ def _between(database: Database, said: Said, counted: Counter[tuple[Any, ...]]) 
     for low in points:
         for high in points:
             sides = ", ".join("NULL" if one is None else "?" for one in (low, high))
-            macros = (
-                f"count(*) FILTER ({macro}({cell}, {sides}))" for macro in ("certain_between", "possible_between")
-            )
-            given = [one for one in (low, high) if one is not None] * 2
-            own = [0, 0]
+            given = [one for one in (low, high) if one is not None]
+            certain, possible = 0, 0
             for (lo, hi, *state), times in counted.items():
                 missing = state[0] if state else "never"
                 inside = (low is None or (lo is not None and lo >= low)) and (
                     high is None or (hi is not None and hi <= high)
                 )
                 meets = (high is None or lo is None or lo <= high) and (low is None or hi is None or hi >= low)
-                own[0] += times * (missing == "never" and inside)
-                own[1] += times * (missing != "always" and meets)
-            yield database.ask(f"SELECT {', '.join(macros)} FROM data", given) == [tuple(own)]
+                certain += times * (missing == "never" and inside)
+                possible += times * (missing != "always" and meets)
+            yield f"count(*) FILTER (certain_between({cell}, {sides}))", given, certain
+            yield f"count(*) FILTER (possible_between({cell}, {sides}))", given, possible
 
 
-def _in(database: Database, axis: Axis, counted: Counter[tuple[Any, ...]]) -> Iterator[bool]:
+def _in(axis: Axis, counted: Counter[tuple[Any, ...]]) -> Iterator[Asked]:
     """Lists of the column's values: all, none, halves and single ones."""
     texts = axis.leaves.texts if axis.leaves else []
     hidden = frozenset(axis.said.domain.get("withheld", ()))
@@ -145,17 +148,15 @@ def _in(database: Database, axis: Axis, counted: Counter[tuple[Any, ...]]) -> It
     lists = [values, [], values[:half], values[half:], values[::2], *([one] for one in values[:3])]
     cell = in_sql(f"{axis.said.name}__cell")
     for among in lists:
-        own = [0, 0]
+        certain, possible = 0, 0
         for ends, times in counted.items():
             codes = range(ends[0], ends[1] + 1)
             opened = any(code in hidden for code in codes)
-            held = [texts[code] for code in codes if code not in hidden and code < len(texts)]
-            own[0] += times * (not opened and set(held) <= set(among))
-            own[1] += times * (opened or bool(set(held) & set(among)))
-        asked = (
-            f"count(*) FILTER (certain_in({cell}, ?::VARCHAR[])), count(*) FILTER (possible_in({cell}, ?::VARCHAR[]))"
-        )
-        yield database.ask(f"SELECT {asked} FROM data", [among, among]) == [tuple(own)]
+            held = {texts[code] if code < len(texts) else None for code in codes if code not in hidden}
+            certain += times * (not opened and held <= set(among))
+            possible += times * (opened or bool(held & set(among)))
+        yield f"count(*) FILTER (certain_in({cell}, ?::VARCHAR[]))", [among], certain
+        yield f"count(*) FILTER (possible_in({cell}, ?::VARCHAR[]))", [among], possible
 
 
 def anatomized_wrong(database: Database, name: str) -> str:

@@ -20,7 +20,7 @@ TAGS = frozenset(
 ATTRIBUTES = frozenset(
     re.findall(
         r"[-\w]+",
-        "lang charset name content class role aria-label viewBox x y x1 y1 x2 y2 cx cy r d width height text-anchor",
+        "lang charset name content class role aria-label viewBox x y x1 y1 x2 y2 rx d width height text-anchor",
     )
 )
 TAG = re.compile(r'</?(\w+)((?:\s+[-\w]+="[^"<>]*")*)\s*/?>', re.ASCII)
