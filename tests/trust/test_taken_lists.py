@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ import sfumato as sf
 from sfumato.data.codec import Domain, Level
 from sfumato.data.dataset import codes_on
 from sfumato.releases.package import read, write
+from sfumato.releases.package_write import files_of
 from sfumato.releases.used import used_by_regions
 from sfumato.verify import verify
+from tests.oracles.tampering import edited, put
 
 TOWNS = [f"CANARY-{chr(65 + i % 5)}{i:03d}" for i in range(40)]
 RULES: dict[str, Any] = {
@@ -218,3 +221,18 @@ def test_losses_are_finite_figures(rule: str, k: int) -> None:
     assert 0 <= found["ncp", "town"] <= 1 and found["bounds_coverage", None] == 1
     if rule == "suppressed" and k == 40:
         assert found["ncp", "town"] == 1
+
+
+def test_a_listed_value_that_no_cell_names_is_found(tmp_path: Path) -> None:
+    table, release = release_of(TOWNS, sf.suppression(), k=40)
+    whole = release.release.domains["town"]
+    listed = replace(release.release, domains={**release.release.domains, "town": replace(whole, taken="nothing")})
+
+    def admit(document: Any) -> None:
+        document["sfumato"]["columns"][0]["domain"] |= {"taken": "values", "withheld": []}
+
+    files = edited(files_of(listed), "datapackage.json", admit)
+    assert files is not None
+    judged = verify(put(files, tmp_path / "listed"), raw=table)
+    wrong = {finding.check for finding in judged.findings if not finding.holds}
+    assert {"domain of town", "removed values are gone"} <= wrong
