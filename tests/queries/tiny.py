@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -103,6 +104,11 @@ def shape(*outputs: str, **rest: Any) -> Shape:
     """Keys may be given as one text."""
     keys = rest.pop("keys", ())
     return Shape(outputs, (keys,) if isinstance(keys, str) else keys, **rest)
+
+
+def reads(one: Shape, *columns: str) -> bool:
+    """Does the query name one of these columns?"""
+    return any(re.search(rf"\b{column}\b", one.sql()) is not None for column in columns)
 
 
 AGES = "age BETWEEN 21 AND 22"
