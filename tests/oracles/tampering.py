@@ -47,7 +47,7 @@ def spoil(name: str, files: Files, rng: Rng) -> Files | None:
 
 def signed(files: Files) -> Files:
     """Digests in croissant.json and SHA256SUMS as they would be."""
-    with contextlib.suppress(KeyError, ValueError):
+    with contextlib.suppress(KeyError, ValueError, TypeError, RecursionError):
         document = json.loads(files["croissant.json"])
         for one in document["distribution"]:
             one["sha256"] = hashlib.sha256(files[one["contentUrl"]]).hexdigest()
@@ -811,3 +811,59 @@ def _(files: Files, rng: Rng) -> Files | None:
         return None
     del files["model/domains.parquet"]
     return files
+
+
+# ---- packages that would fill the memory ---------------------------------------------------------------------------
+
+
+@kind("grid of a trillion")
+def _(files: Files, rng: Rng) -> Files | None:
+    high = ["1000000000000", "1E+999999999", "NaN", "9" * 4000][int(rng.integers(4))]
+
+    def apply(document: Any) -> bool | None:
+        for one in document["sfumato"]["columns"]:
+            if "grid" in one.get("domain", {}) and one["kind"] == "integer":
+                one["domain"]["grid"]["high"] = high
+                return None
+        return False
+
+    return edited(files, "datapackage.json", apply)
+
+
+@kind("a trillion grid cells")
+def _(files: Files, rng: Rng) -> Files | None:
+    def apply(document: Any) -> bool | None:
+        for one in document["sfumato"]["columns"]:
+            if "domain" in one:
+                one["domain"]["cells"] = [[1, 10**12]]
+                return None
+        return False
+
+    return edited(files, "datapackage.json", apply)
+
+
+@kind("JSON a hundred thousand deep")
+def _(files: Files, rng: Rng) -> Files | None:
+    name = ["datapackage.json", "guarantees.json", "provenance.json", "croissant.json"][int(rng.integers(4))]
+    return {**files, name: b"[" * 100_000 + b"]" * 100_000}
+
+
+@kind("JSON of another shape")
+def _(files: Files, rng: Rng) -> Files | None:
+    name = ["datapackage.json", "guarantees.json", "provenance.json", "croissant.json"][int(rng.integers(4))]
+    return {**files, name: [b"[]", b"7", b'{"sfumato": []}', b'{"guarantees": 7}'][int(rng.integers(4))]}
+
+
+@kind("a promise of endless digits")
+def _(files: Files, rng: Rng) -> Files | None:
+    huge = ["1e999999999", "1/" + "9" * 5000, 1e308, float("inf")][int(rng.integers(4))]
+    return guarantee(files, "k-anonymity", lambda one: one["parameters"].update(k=huge))
+
+
+@kind("Parquet that unfolds")
+def _(files: Files, rng: Rng) -> Files | None:
+    found = table(files, main_table(files))
+    huge = pa.DictionaryArray.from_arrays(pa.array(np.zeros(200_000, np.int32)), pa.array(["x" * 100_000]))
+    sink = io.BytesIO()
+    pq.write_table(pa.table({found.column_names[0]: huge}), sink, use_dictionary=True, store_schema=False)
+    return {**files, main_table(files): sink.getvalue()}

@@ -11,6 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+MOST_CELLS = 1 << 31
+MOST_BYTES = 1 << 33
 STATES = {"never": 0, "maybe": 1, "always": 2}
 
 
@@ -142,9 +144,19 @@ def _table(files: Mapping[str, bytes], path: str) -> pa.Table:
     if path not in files:
         raise Broken(f"{path} is missing")
     try:
+        if _swells(pq.read_metadata(io.BytesIO(files[path]))):
+            raise Broken(f"{path} would unfold to more than a package may hold")
         return pq.read_table(io.BytesIO(files[path]), partitioning=None)
-    except (pa.ArrowException, OSError, ValueError):
+    except (pa.ArrowException, OSError, ValueError, MemoryError):
         raise Broken(f"{path} is not a readable Parquet file") from None
+
+
+def _swells(meta: Any) -> bool:
+    """Dictionary pages, by which a few bytes become many, or more cells or bytes than a package may hold."""
+    chunks = [meta.row_group(i).column(j) for i in range(meta.num_row_groups) for j in range(meta.num_columns)]
+    dictionary = any(one.dictionary_page_offset is not None or "DICTIONARY" in str(one.encodings) for one in chunks)
+    many = meta.num_rows * meta.num_columns > MOST_CELLS
+    return dictionary or many or sum(one.total_uncompressed_size for one in chunks) > MOST_BYTES
 
 
 def _leaves(table: pa.Table) -> dict[str, Leaves]:

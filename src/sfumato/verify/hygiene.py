@@ -14,6 +14,7 @@ from sfumato.contracts import Finding
 from sfumato.verify.prose import check_prose
 
 MAGIC = b"PAR1"
+MOST_JSON = 1 << 25
 PLAIN = {"PLAIN", "RLE"}
 PROVENANCE = {"format", "tool", "version", "method", "reproducible", "steps", "notes"}
 PACKAGE = {"$schema", "name", "title", "licenses", "resources", "sfumato"}
@@ -21,6 +22,8 @@ OURS = {"format", "form", "table", "n_published", "n_suppressed", "columns"}
 COLUMN = {
     "name", "kind", "role", "type", "published", "missing", "open_low", "open_high", "complete", "domain",
 }  # fmt: skip
+LISTED = {"listed", "levels", "cells", "taken", "withheld", "between"}
+GRID = {"low", "high", "step", "cells"}
 GUARANTEE = {"model", "parameters", "on", "achieved", "verified_by", "unit", "assumptions"}
 
 
@@ -78,6 +81,10 @@ def check_documents(files: Mapping[str, bytes], documents: Mapping[str, Any]) ->
         _unknown(_part(documents.get("provenance.json"), "method"), {"name", "parameters"}),
         _unknown(documents.get("guarantees.json"), {"format", "unit", "guarantees"}),
         *(_unknown(one, COLUMN) for one in _list(_part(documents.get("datapackage.json"), "sfumato"), "columns")),
+        *(
+            _unknown_of_domain(_part(one, "domain"))
+            for one in _list(_part(documents.get("datapackage.json"), "sfumato"), "columns")
+        ),
         *(_unknown(one, GUARANTEE) for one in _list(documents.get("guarantees.json"), "guarantees")),
     ]
     n_unknown = sum(told)
@@ -113,9 +120,18 @@ def _unknown(document: Any, known: set[str]) -> int:
     return len(set(document) - known) if isinstance(document, dict) else 1
 
 
+def _unknown_of_domain(domain: Any) -> int:
+    """A domain is a grid or a list."""
+    if not domain:
+        return 0
+    return _unknown(domain["grid"], GRID) + len(domain) - 1 if "grid" in domain else _unknown(domain, LISTED)
+
+
 def as_json(data: bytes) -> Any:
-    """A JSON document, or None."""
+    """A JSON document, or None; one that is too large or too deep to be a description is none."""
+    if len(data) > MOST_JSON:
+        return None
     try:
         return json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from sfumato.contracts import Finding
+from sfumato.errors import SfumatoError
 from sfumato.verify.cells import Broken, Cells, read_cells
 from sfumato.verify.hygiene import as_json, check_derived, check_documents, check_parquet
 from sfumato.verify.manifest import check_manifest
+from sfumato.verify.models import Unknown
 from sfumato.verify.order import check_order
 from sfumato.verify.persons import check_unseen
 from sfumato.verify.promises import check_promises, evidence_of_cells
@@ -18,6 +21,9 @@ from sfumato.verify.stored import Stored, check_files
 from sfumato.verify.verification import Verification
 from sfumato.verify.views import check_views, table_name
 
+BUILT_OTHERWISE = (
+    ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
 DOCUMENTS = ("datapackage.json", "guarantees.json", "provenance.json", "croissant.json")
 
 
@@ -25,31 +31,44 @@ def judge(path: Path, raw: Any = None) -> Verification:
     """Judge a package directory or zip."""
     stored = Stored(path)
     documents = {name: as_json(stored.files.get(name, b"")) for name in DOCUMENTS}
-    digests = {name: hashlib.sha256(data).hexdigest() for name, data in stored.files.items()}
     findings: list[Finding] = []
     try:
-        cells = read_cells(stored.files, documents["datapackage.json"])
-    except Broken as reason:
+        findings.extend(_judge_files(stored, documents))
+        findings.extend(_judge_meaning(stored, documents, raw))
+    except SfumatoError:
+        raise
+    except (Broken, Unknown) as reason:
         findings.append(Finding("readable", False, f"The package cannot be read: {reason}."))
-        cells = None
-    findings.extend(check_files(stored, cells.form if cells else None))
-    findings.extend(check_parquet(stored.files))
-    try:
-        findings.extend(check_documents(stored.files, documents))
-        findings.append(check_derived(documents, digests))
-        if cells is not None:
-            findings.extend(_judge_cells(cells, documents, stored.files))
-            if raw is not None:
-                from sfumato.verify.original import check_original
-
-                more = list(check_original(cells, documents["guarantees.json"], stored.files, raw))
-                again = {one.check for one in more}
-                findings = [one for one in findings if one.check not in again] + more
-    except (AttributeError, KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+    except BUILT_OTHERWISE as error:
         findings.append(
             Finding("readable", False, f"The package is not built as the format says ({type(error).__name__}).")
         )
     return Verification(findings)
+
+
+def _judge_files(stored: Stored, documents: dict[str, Any]) -> Iterator[Finding]:
+    """Files, pages and documents for themselves."""
+    described = documents["datapackage.json"]
+    ours = described.get("sfumato") if isinstance(described, dict) else None
+    form = ours.get("form") if isinstance(ours, dict) else None
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in stored.files.items()}
+    yield from check_files(stored, form if isinstance(form, str) else None)
+    yield from check_parquet(stored.files)
+    yield from check_documents(stored.files, documents)
+    yield check_derived(documents, digests)
+
+
+def _judge_meaning(stored: Stored, documents: dict[str, Any], raw: Any) -> list[Finding]:
+    """What the cells say, alone and beside the original."""
+    cells = read_cells(stored.files, documents["datapackage.json"])
+    findings = _judge_cells(cells, documents, stored.files)
+    if raw is None:
+        return findings
+    from sfumato.verify.original import check_original
+
+    more = list(check_original(cells, documents["guarantees.json"], stored.files, raw))
+    again = {one.check for one in more}
+    return [one for one in findings if one.check not in again] + more
 
 
 def _judge_cells(cells: Cells, documents: dict[str, Any], files: dict[str, bytes]) -> list[Finding]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from sfumato.contracts import Finding
 from sfumato.verify.cells import Broken, Cells, Leaves, Said
 from sfumato.verify.promises import as_text
-from sfumato.verify.regions import Axis, Region, axis_of
+from sfumato.verify.regions import Axis, Region, axis_of, cells_fit
 
 KINDS = {
     "integer": "int",
@@ -128,6 +128,8 @@ def _check_exact(cells: Cells, said: Said, table: pa.Table) -> Finding:
         listed = [text for text in cells.leaves[said.name].texts if text is not None]
         if set(listed) != values or len(listed) != len(values):
             wrong.append("model/domains.parquet does not list exactly its values")
+        if not cells_fit(said, len(listed)):
+            wrong.append("its grid cells do not fit its values")
     elif said.domain:
         wrong.append("its listed domain is missing")
     if said.ends and not _open_ends_fit(said, table):

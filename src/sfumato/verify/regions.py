@@ -203,6 +203,15 @@ def axis_of(said: Said, leaves: Mapping[str, Leaves]) -> Axis:
     return Axis(said, n_values, None, listed, starts)
 
 
+def cells_fit(said: Said, n_values: int) -> bool:
+    """Do the described grid cells cover these values?"""
+    try:
+        _starts(said.domain.get("cells"), n_values)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+    return True
+
+
 def _starts(runs: Any, n_values: int) -> frozenset[int] | None:
     if runs is None:
         return None
