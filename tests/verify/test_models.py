@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from fractions import Fraction
 
@@ -80,3 +81,15 @@ def test_parameters_are_read_as_written() -> None:
     for odd in (True, None, [1], "many", "1/0"):
         with pytest.raises(Unknown):
             fraction(odd)
+
+
+def test_large_groups_next_to_the_threshold_of_entropy_agree() -> None:
+    """A surplus between a float's error and 1e-9 in a group that nobody multiplies out."""
+    counts = [12_001, 11_999, 12_000]
+    achieved = math.exp(math.log(36_000) - sum(n * math.log(n) for n in counts) / 36_000)
+    groups, sizes = [Counter(dict(enumerate(counts)))], [36_000]
+    codes = [code for code, n in enumerate(counts) for _ in range(n)]
+    evidence, _, _ = both([codes])
+    for gap in (1e-8, 1e-10, 1e-11, 1e-12, -1e-11, -1e-9):
+        asked = LDiversity(achieved - gap, on="s", kind="entropy")
+        assert l_holds(groups, sizes, asked.parameters()) == asked.holds(evidence).holds == (gap > 0), gap

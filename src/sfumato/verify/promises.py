@@ -11,6 +11,7 @@ from typing import Any
 from sfumato.contracts import Finding
 from sfumato.verify.cells import Cells
 from sfumato.verify.models import Group, Unknown, distance_of, fraction, l_holds, l_reached, share_of
+from sfumato.verify.wildcard import k_wildcard
 
 SIZES = ("k-anonymity", "group-size")
 
@@ -98,7 +99,10 @@ def _check(cells: Cells, one: Mapping[str, Any], evidence: Evidence, check: str,
         return Finding(check, False, f"It does not hold ({counted}).", _figures(reached))
     if not _achieved(one["achieved"], reached):
         return Finding(check, False, f"It holds, but what it says was achieved was not ({counted}).", _figures(reached))
-    return Finding(check, True, f"It holds in {len(judged.groups)} groups ({counted}).", _figures(reached))
+    figures = _figures(reached)
+    if one["model"] == "k-anonymity" and (wild := k_wildcard(cells)) is not None:
+        figures["k_wildcard"] = wild
+    return Finding(check, True, f"It holds in {len(judged.groups)} groups ({counted}).", figures)
 
 
 def speaks_of_published(cells: Cells, one: Mapping[str, Any]) -> bool:
