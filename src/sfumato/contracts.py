@@ -242,6 +242,11 @@ class Worlds(Protocol):
         """Rows of every world."""
         ...
 
+    @property
+    def n_types(self) -> int:
+        """How many kinds of rows, or groups of rows, facts are computed on."""
+        ...
+
     def certain(self, column: str) -> bool:
         """True when the column has one possible value in every row and no bijection moves it."""
         ...

@@ -135,6 +135,18 @@ class Outcomes(Protocol):
         the flag says whether it is attained (False: a sound outer bound)."""
         ...
 
+    def count_facts(self, j: int) -> tuple[Floats, Floats, Floats, Floats]:
+        """Mean, variance, least and most of count j, each (K,)."""
+        ...
+
+    def lone(self, j: int) -> bool:
+        """Where no row need be counted: is there a world that counts any one value of j by itself?"""
+        ...
+
+    def spread(self, j: int, key: int) -> float:
+        """Variance of a part of count j that is a sum of independent 0/1 terms: |φ(ω)| ≤ exp(−2·spread·sin²(ω/2))."""
+        ...
+
     def log_cf(self, j: int, key: int, omega: Floats) -> tuple[Floats, Floats] | None:
         """log|φ| and arg φ of count j of one key at angles omega; None when not computable exactly."""
         ...

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from tests.oracles.queries import Oracle, Shape, oracles
+from tests.oracles.queries import Oracle, Row, Shape, Truth, oracles
 from tests.queries.agreement import mismatches, wrong_quantiles
 from tests.queries.tiny import SHAPES, release, shape
 
@@ -77,18 +77,19 @@ def test_the_comparison_notices_what_is_wrong() -> None:
     wrong = 0
     for asked, meant in (("age > 20", "age >= 20"), ("sex = 'M'", "sex <> 'M'"), ("pay > 0", "pay > 10")):
         truth = oracle.truths(shape("count(*)", where=meant))
-        answer = mismatches(worlds, _Fixed(truth), shape("count(*)", where=asked))  # type: ignore[arg-type]
+        answer = mismatches(worlds, _Fixed(oracle, truth), shape("count(*)", where=asked))
         wrong += bool(answer)
     assert wrong >= 2
 
 
-class _Fixed:
-    """An oracle that always says the same."""
+class _Fixed(Oracle):
+    """An oracle that always says the same of rows and values."""
 
-    def __init__(self, truth: object) -> None:
+    def __init__(self, other: Oracle, truth: dict[Row, Truth]) -> None:
+        super().__init__(other.tiny, other.stack, other.place)
         self.truth = truth
 
-    def truths(self, _: object) -> object:
+    def truths(self, _: Shape) -> dict[Row, Truth]:
         return self.truth
 
 

@@ -18,9 +18,7 @@ def notes_of(worlds: Worlds, over: Over, shown: Sequence[Shown], found: Presence
         f"Basis: {worlds.basis}; {worlds.n_rows} rows in every world.",
         "Bounds assume nothing beyond the release; estimates and quantiles hold under the basis.",
     ]
-    types = getattr(worlds, "n_types", None)
-    if types is not None:
-        lines.append(f"Computed on {types} row types.")
+    lines.append(f"Computed on {worlds.n_types} row types and groups.")
     for one in shown:
         lines.append(f"{one.name}: {'certain' if not one.companions else 'uncertain'}; {one.route}.")
         if one.null > 0:

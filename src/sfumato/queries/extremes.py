@@ -40,8 +40,7 @@ def sum_bound(figures: Figures, j: int, sense: Sense) -> tuple[Floats, Bools]:
     nearest = _furthest(caps, sense)
     away = nearest < 0 if sense == "max" else nearest > 0
     bound = np.where(empty & away, nearest, found.value)
-    lone = bool(getattr(figures.outcomes, "lone", False))
-    met &= ~empty | (lone & (away | (nearest == 0)))
+    met &= ~empty | (figures.outcomes.lone(j) & (away | (nearest == 0)))
     return bound, met
 
 

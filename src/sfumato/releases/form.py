@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.contracts import Worlds
+    from sfumato.worlds.part import Primitive
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class Form(Release):
         return Frame(self.name, self.schema, self.domains, self.recipe, self.n_suppressed)
 
 
-def suppressed_block(columns: tuple[str, ...], domains: Mapping[str, Domain], n: int) -> Worlds:
+def suppressed_block(columns: tuple[str, ...], domains: Mapping[str, Domain], n: int) -> Primitive:
     """Rows known to exist and nothing else: every cell anything, beyond the list where the list came from data."""
     from sfumato.worlds.alternatives import Alternatives
 
@@ -93,7 +94,7 @@ def suppressed_block(columns: tuple[str, ...], domains: Mapping[str, Domain], n:
     return Alternatives(columns, domains, low, high, np.array([n], dtype=np.int64), unknown=unknown)
 
 
-def with_suppressed(parts: Sequence[Worlds], n: int) -> Worlds:
+def with_suppressed(parts: Sequence[Primitive], n: int) -> Worlds:
     """The worlds of the published rows, in one part or several, and of n suppressed ones."""
     from sfumato.worlds.blocks import Blocks
 

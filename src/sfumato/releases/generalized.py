@@ -113,7 +113,7 @@ class Generalized(Form):
         opened = {c: domain.n_withheld(low[c], high[c]) > 0 for c, domain in known.items() if domain.withheld}
         opened |= {c: low[c] < high[c] for c, domain in known.items() if domain.between}
         kinds = distinct_rows([flags.astype(np.int64) for flags in opened.values()], len(group))
-        parts: list[Worlds] = []
+        parts: list[Alternatives] = []
         for kind, first in enumerate(kinds.first.tolist()):
             some = kinds.of == kind
             unknown = frozenset(c for c, flags in opened.items() if flags[first])
@@ -132,8 +132,8 @@ class Generalized(Form):
     def groups(self) -> pa.Table:
         """One row per group: id, number of published rows, label and ends of every quasi-identifier."""
         cut = self.published()
-        size = np.bincount(cut.group, minlength=cut.n_groups)
-        return pa.table({"group_id": pa.array(np.arange(cut.n_groups)), "size": pa.array(size), **cut._cells()})
+        counted = group_columns(np.bincount(cut.group, minlength=cut.n_groups), self.schema)
+        return pa.table({**counted, **cut._cells()})
 
     def _cells(self) -> dict[str, pa.Array]:
         """Label and end columns of every group."""

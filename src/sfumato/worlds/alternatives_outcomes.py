@@ -226,6 +226,10 @@ class AlternativesOutcomes(Part):
         taken = np.where(sign * (shift + slope) > 0, loose, 0.0)
         return Extreme(outward_total([value, taken * (shift + slope)], sense), counts + taken, sums + taken), False
 
+    def lone(self, j: int) -> bool:
+        """Rows are independent: one is counted, all others escape."""
+        return self.decided
+
     def steps(self, j: int, sense: Sense) -> Steps:
         """P(a row keeps to t) = 1 − f·(part of its region counted beyond t)."""
         sign = 1.0 if sense == "max" else -1.0

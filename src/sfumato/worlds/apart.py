@@ -57,6 +57,11 @@ class Apart(Part):
         part, place = self._of(j)
         return part.log_cf(place, key, omega)
 
+    def lone(self, j: int) -> bool:
+        """Of the argument's own row map."""
+        part, place = self._of(j)
+        return part.lone(place)
+
     def spread(self, j: int, key: int) -> float:
         """Variance of the independent part of a count."""
         part, place = self._of(j)

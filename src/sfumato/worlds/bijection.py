@@ -43,6 +43,11 @@ class Bijection:
     basis: str = "uniform prior"
 
     @property
+    def n_types(self) -> int:
+        """Number of groups."""
+        return len(self.grouped.sizes)
+
+    @property
     def n_rows(self) -> int:
         """Rows of every world."""
         return len(self.slot_group)

@@ -213,6 +213,11 @@ class BijectionOutcomes(Part):
             most = np.minimum(most, totals(entries.type[entries.loose][first], times[told], n))
         return float(most @ entries.times)
 
+    def lone(self, j: int) -> bool:
+        """A draw may take any one marked item alone; other matrices may force a second pair."""
+        cells = self.cells(j, "possible")
+        return not self.entries.undecided and not len(draws_of(cells, self.values(cells, j)).rest)
+
     # ---- laws ----
 
     def laws(self, j: int) -> CountLaws:

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from sfumato.data.codec import Codes, Domain
 from sfumato.outcomes import Extreme, RowMap, Sampled, Sense
 from sfumato.worlds.caps import Steps, joined
-from sfumato.worlds.containment import Dealt, Demand, contains
-from sfumato.worlds.part import Part
+from sfumato.worlds.containment import Demand, contains
+from sfumato.worlds.part import Part, Primitive
 from sfumato.worlds.sums import outward_total
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
-    from sfumato.contracts import Worlds
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -28,7 +27,7 @@ Floats = NDArray[np.float64]
 class Blocks:
     """Every world is one world of each part, put together; rows may belong to any part."""
 
-    parts: tuple[Worlds, ...]
+    parts: tuple[Primitive, ...]
 
     @property
     def basis(self) -> str:
@@ -46,6 +45,11 @@ class Blocks:
         return self.parts[0].domains
 
     @property
+    def n_types(self) -> int:
+        """Row types and groups of all parts."""
+        return sum(part.n_types for part in self.parts)
+
+    @property
     def n_rows(self) -> int:
         """Rows of every world."""
         return sum(part.n_rows for part in self.parts)
@@ -57,9 +61,7 @@ class Blocks:
     def outcomes(self, rows: RowMap) -> BlocksOutcomes:
         """Answerable facts of a row map over all parts."""
         found = [part.outcomes(rows) for part in self.parts]
-        known = [one for one in found if isinstance(one, Part)]
-        assert len(known) == len(found), "every primitive's outcomes are a Part"
-        return BlocksOutcomes(rows.n_keys, tuple(one.widened(rows.n_keys) for one in known))
+        return BlocksOutcomes(rows.n_keys, tuple(one.widened(rows.n_keys) for one in found))
 
     def sample(self, chance: Chance) -> Mapping[str, Codes]:
         """One world; rows in random order."""
@@ -83,9 +85,7 @@ class Blocks:
 
     def demands(self) -> tuple[Demand, ...]:
         """What the parts ask of the rows of a world."""
-        dealt = [part for part in self.parts if isinstance(part, Dealt)]
-        assert len(dealt) == len(self.parts), "every primitive says what it asks of rows"
-        return tuple(demand for part in dealt for demand in part.demands())
+        return tuple(demand for part in self.parts for demand in part.demands())
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +132,10 @@ class BlocksOutcomes(Part):
     def spread(self, j: int, key: int) -> float:
         """Variances of independent 0/1 terms add."""
         return sum(part.spread(j, key) for part in self.parts)
+
+    def lone(self, j: int) -> bool:
+        """When it is so in every part: the others count nothing."""
+        return all(part.lone(j) for part in self.parts)
 
     def generating(self, j: int, key: int, t: Floats) -> tuple[Floats, Floats] | None:
         """Generating functions multiply, so their logarithmic pieces add."""

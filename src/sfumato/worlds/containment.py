@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,15 +41,6 @@ class Demand(Protocol):
 
     def options(self, rows: Mapping[str, Codes]) -> Options:
         """Where distinct rows may go."""
-        ...
-
-
-@runtime_checkable
-class Dealt(Protocol):
-    """Worlds that say what they ask of rows."""
-
-    def demands(self) -> tuple[Demand, ...]:
-        """The independent primitives."""
         ...
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.outcomes import Law, Outcomes
-from sfumato.worlds.part import Part
 
 Floats = NDArray[np.float64]
 
@@ -20,7 +19,6 @@ NEGLIGIBLE = 46.0
 
 def law(outcomes: Outcomes, j: int, key: int) -> Law | None:
     """The law of count j of one key; None when it is not computable exactly."""
-    assert isinstance(outcomes, Part)
     mean, variance, least, most = (float(fact[key]) for fact in outcomes.count_facts(j))
     window = Window(mean, variance, least, most, outcomes.spread(j, key))
     return windowed(lambda omega: outcomes.log_cf(j, key, omega), window)

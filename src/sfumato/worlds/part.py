@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.outcomes import Caps, Extreme, Sampled, Sense
+from sfumato.contracts import Worlds
+from sfumato.outcomes import Caps, Extreme, RowMap, Sampled, Sense
 from sfumato.worlds.caps import Steps, assembled
+from sfumato.worlds.containment import Demand
 
 if TYPE_CHECKING:
     from typing import Self
@@ -23,6 +25,18 @@ Ints = NDArray[np.int64]
 
 FEW = 128
 """Counts up to this need 64 Gauss nodes to be exact: the integrand is a polynomial of lower degree than 128."""
+
+
+class Primitive(Worlds, Protocol):
+    """Worlds that can be a block among others: what they ask of rows, and outcomes made of shared pieces."""
+
+    def outcomes(self, rows: RowMap) -> Part:
+        """Answerable facts of a row map."""
+        ...
+
+    def demands(self) -> tuple[Demand, ...]:
+        """What `contains` must serve."""
+        ...
 
 
 class Part(ABC):
@@ -53,6 +67,10 @@ class Part(ABC):
     @abstractmethod
     def spread(self, j: int, key: int) -> float:
         """Variance of a part of count j that is a sum of independent 0/1 terms: |φ(ω)| ≤ exp(−2·spread·sin²(ω/2))."""
+
+    @abstractmethod
+    def lone(self, j: int) -> bool:
+        """Where no row need be counted: is there a world that counts any one value of j by itself?"""
 
     @abstractmethod
     def generating(self, j: int, key: int, t: Floats) -> tuple[Floats, Floats] | None:
