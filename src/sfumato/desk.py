@@ -65,11 +65,14 @@ def open(path: str | Path) -> PublishedRelease:
     return PublishedRelease(read_package(Path(path)))
 
 
-def verify(path: str | Path, raw: Any = None) -> Verification:
-    """Re-read the written bytes with independent code and judge every promise; `raw` adds the original's checks."""
+def verify(path: str | Path, raw: Any = None, **reading: Any) -> Verification:
+    """Re-read the written bytes with independent code and judge every promise; `raw` adds the original's checks.
+
+    `null_values`, `encoding` and `normalize` say how the original is written, as for `read`.
+    """
     from sfumato.verify import verify as judge
 
-    return judge(Path(path), raw=raw)
+    return judge(Path(path), raw=raw, **reading)
 
 
 def measure(release: PublishedRelease, truth: Dataset, **options: Any) -> Tabular:

@@ -260,3 +260,16 @@ def test_words_in_prose_are_no_traces(tmp_path: Path) -> None:
     surnames = ["Person", "Every", "values", "group", "Bound", "public", "hi there"] * 2
     raw = raw.set_column(0, "name", pa.array(surnames))
     assert verify(put(files_of(release), tmp_path / "one"), raw).holds
+
+
+def test_an_original_is_read_as_it_is_written(tmp_path: Path) -> None:
+    import sfumato as sf
+
+    words = ["Zürich ", "Genf", "?", "Zürich"] * 4
+    lines = ["age,town,disease", *(f"{20 + i % 4},{town},{'flu' if i % 2 else 'gout'}" for i, town in enumerate(words))]
+    (tmp_path / "raw.csv").write_bytes("\n".join(lines).encode("latin-1"))
+    told = {"null_values": "?", "encoding": "latin-1", "normalize": True}
+    people = sf.read(tmp_path / "raw.csv", **told).roles(quasi=["age", "town"], sensitive=["disease"])
+    sf.publish(people, sf.Anatomy(), require=sf.LDiversity(2, on="disease")).save(tmp_path / "p")
+    assert sf.verify(tmp_path / "p", raw=tmp_path / "raw.csv", **told).holds
+    assert not sf.verify(tmp_path / "p", raw=tmp_path / "raw.csv", encoding="latin-1").holds

@@ -14,6 +14,9 @@ def verify(
         str | None, typer.Option(help="The original: adds containment, units and the scan for removed values.")
     ] = None,
     project: Annotated[Path | None, typer.Option(help="Project file that says how the original is read.")] = None,
+    null: Annotated[list[str] | None, typer.Option(help="Text that means missing in the original; repeatable.")] = None,
+    encoding: Annotated[str, typer.Option(help="Encoding of the original: utf-8, latin-1, utf-16.")] = "utf-8",
+    normalize: Annotated[bool, typer.Option("--normalize", help="Tidy the original's spaces and Unicode.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Re-check every promise of a package on its bytes; exit 3 if one fails."""
@@ -32,8 +35,9 @@ def verify(
             with readable(raw) as path:
                 # The verifier reads the original with code of its own; a file that is no table is refused before.
                 reading = read_project(project).reading() if project else {}
-                original = desk.read(path, **reading)
-                found = desk.verify(package, raw=original if reading else path)
+                told = {"null_values": tuple(null or [""]), "encoding": encoding, "normalize": normalize}
+                original = desk.read(path, **{**told, **reading})
+                found = desk.verify(package, raw=original if reading else path, **told)
     if json:
         emit_json({"package": package, **loads(found.json())})
     else:

@@ -17,6 +17,7 @@ from sfumato.verify.order import check_order
 from sfumato.verify.persons import check_unseen
 from sfumato.verify.promises import check_promises, evidence_of_cells
 from sfumato.verify.prose import check_readme
+from sfumato.verify.raw_table import Reading, read_raw
 from sfumato.verify.stored import Stored, check_files
 from sfumato.verify.verification import Verification
 from sfumato.verify.views import check_views, table_name
@@ -27,14 +28,15 @@ BUILT_OTHERWISE = (
 DOCUMENTS = ("datapackage.json", "guarantees.json", "provenance.json", "croissant.json")
 
 
-def judge(path: Path, raw: Any = None) -> Verification:
+def judge(path: Path, raw: Any = None, reading: Reading | None = None) -> Verification:
     """Judge a package directory or zip."""
     stored = Stored(path)
     documents = {name: as_json(stored.files.get(name, b"")) for name in DOCUMENTS}
+    original = None if raw is None else read_raw(raw, reading or Reading())
     findings: list[Finding] = []
     try:
         findings.extend(_judge_files(stored, documents))
-        findings.extend(_judge_meaning(stored, documents, raw))
+        findings.extend(_judge_meaning(stored, documents, original))
     except SfumatoError:
         raise
     except (Broken, Unknown) as reason:

@@ -12,12 +12,11 @@ from sfumato.verify.canaries import SHORTEST, scan
 from sfumato.verify.cells import Cells
 from sfumato.verify.containment import Matched, match
 from sfumato.verify.persons import check_persons
-from sfumato.verify.raw_table import read_raw
 
 
-def check_original(cells: Cells, guarantees: Any, files: dict[str, bytes], raw: Any) -> Iterator[Finding]:
+def check_original(cells: Cells, guarantees: Any, files: dict[str, bytes], raw: pa.Table) -> Iterator[Finding]:
     """Containment, units and the scan for removed values."""
-    table = read_raw(raw)
+    table = raw
     absent = [said.name for said in cells.columns if said.name not in table.column_names]
     if absent:
         yield Finding("original", False, f"The original has no column {', '.join(absent)}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -22,10 +23,38 @@ Ints = NDArray[np.int64]
 OUTSIDE = -1
 
 
-def read_raw(raw: Any) -> pa.Table:
-    """An Arrow table; a CSV is read as text, an empty cell is a missing value."""
+@dataclass(frozen=True)
+class Reading:
+    """How the original is written: texts that mean missing, the encoding, whether spaces and Unicode forms vary."""
+
+    null_values: tuple[str, ...] = ("",)
+    encoding: str = "utf-8"
+    normalize: bool = False
+
+
+def read_raw(raw: Any, reading: Reading) -> pa.Table:
+    """An Arrow table; a CSV is read as text."""
+    table = _opened(raw, reading)
+    if reading == Reading():
+        return table
+    for i, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            texts = table.column(i).combine_chunks().dictionary_encode("encode")
+            values = [_tidy(text, reading) for text in texts.dictionary.to_pylist()]
+            table = table.set_column(i, field.name, pa.array(values, pa.string()).take(texts.indices))
+    return table
+
+
+def _tidy(text: str | None, reading: Reading) -> str | None:
+    if text is None or text in reading.null_values:
+        return None
+    tidied = " ".join(unicodedata.normalize("NFC", text).split()) if reading.normalize else text
+    return None if tidied in reading.null_values else tidied
+
+
+def _opened(raw: Any, reading: Reading) -> pa.Table:
     if isinstance(raw, str | Path):
-        return _from_path(Path(raw))
+        return _from_path(Path(raw), reading.encoding)
     if isinstance(raw, pa.Table):
         return raw
     if hasattr(raw, "arrow"):
@@ -35,7 +64,7 @@ def read_raw(raw: Any) -> pa.Table:
     raise SchemaError(f"The original cannot be read from a {type(raw).__name__}. Give a path or an Arrow table.")
 
 
-def _from_path(path: Path) -> pa.Table:
+def _from_path(path: Path, encoding: str) -> pa.Table:
     if not path.is_file():
         raise SchemaError(f"There is no file {path.name}. Check the path of the original.")
     try:
@@ -44,8 +73,8 @@ def _from_path(path: Path) -> pa.Table:
         import duckdb
 
         with duckdb.connect() as connection:
-            query = "FROM read_csv(?, all_varchar = true, header = true)"
-            return pa.table(connection.sql(query, params=[str(path)]).to_arrow_table())
+            query = "FROM read_csv(?, all_varchar = true, header = true, encoding = ?)"
+            return pa.table(connection.sql(query, params=[str(path), encoding]).to_arrow_table())
     except (pa.ArrowException, OSError, duckdb_error()) as error:
         raise SchemaError(f"{path.name} cannot be read as a table ({type(error).__name__}). Pass it as one.") from None
 
