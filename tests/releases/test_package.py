@@ -309,3 +309,15 @@ def test_every_region_of_a_domain_comes_back(domain: Any, missing: bool, tmp_pat
     assert back.table().equals(release.table())
     assert verify(tmp_path / "p").holds
     assert len(set(release.table().column("q").to_pylist())) == len(regions)
+
+
+def test_a_column_may_be_called_size(tmp_path: Path) -> None:
+    import sfumato as sf
+
+    table = pa.table({"size": np.arange(40) % 5, "age": np.arange(40) % 20 + 20, "pay": list("abcd") * 10})
+    people = sf.read(table).roles(quasi=["size", "age"], sensitive=["pay"])
+    for method, require in ((sf.Mondrian(), sf.KAnonymity(4)), (sf.Anatomy(), sf.LDiversity(2, on="pay"))):
+        sf.publish(people, method, require=require).save(tmp_path / method.name)
+        groups = sf.open(tmp_path / method.name).groups().arrow()
+        assert groups.column_names[:2] == ["group_id", "group_size"]
+        assert sum(groups["group_size"].to_pylist()) == 40

@@ -15,7 +15,7 @@ Kind = Literal["integer", "real", "decimal", "date", "boolean", "text"]
 Role = Literal["identifier", "quasi", "sensitive", "plain", "unit"]
 ROLES: tuple[Role, ...] = get_args(Role)
 PUBLISHED: tuple[Role, ...] = ("quasi", "sensitive", "plain")
-TAKEN = ("group_id", "size")
+TAKEN = ("group_id",)
 """Columns of a release's own, beside `<column>__lo` and `<column>__hi`."""
 
 

@@ -18,7 +18,7 @@ from sfumato.errors import SchemaError
 from sfumato.releases.distinct import distinct_rows
 from sfumato.releases.form import Form, Frame, with_suppressed
 from sfumato.releases.read_cells import exact_column, group_ids
-from sfumato.releases.regions import ends
+from sfumato.releases.regions import ends, group_columns
 from sfumato.releases.used import used_by_values
 from sfumato.releases.views import anatomized_views
 
@@ -111,8 +111,7 @@ class Anatomized(Form):
     def groups(self) -> pa.Table:
         """One row per group: id, number of rows, and every sensitive column's values with their ends."""
         cut = self.published()
-        size = np.bincount(cut.slot_group, minlength=cut.n_groups)
-        columns = {"group_id": pa.array(np.arange(cut.n_groups)), "size": pa.array(size)}
+        columns = group_columns(np.bincount(cut.slot_group, minlength=cut.n_groups), self.schema)
         for name, codes in cut.values.items():
             columns.update(_value_sets(name, cut.domains[name], cut.value_group, codes))
         return pa.table(columns)

@@ -18,7 +18,7 @@ from sfumato.errors import SchemaError
 from sfumato.releases.distinct import distinct_rows
 from sfumato.releases.form import Form, Frame, with_suppressed
 from sfumato.releases.read_cells import column_of, exact_column, group_ids
-from sfumato.releases.regions import codes_of_ends, end_names, ends, labels
+from sfumato.releases.regions import codes_of_ends, end_names, ends, group_columns, labels
 from sfumato.releases.used import used_by_regions, used_by_values
 from sfumato.releases.views import generalized_views
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sfumato.data.codec import Codes, Domain
+from sfumato.data.schema import Schema
 from sfumato.errors import SchemaError
 from sfumato.releases.distinct import distinct_rows
 
@@ -91,3 +92,9 @@ def _codes(domain: Domain, ends: pa.Array, at_null: int) -> Codes:
 def _gone(ends: pa.Array) -> NDArray[np.bool_]:
     gone: NDArray[np.bool_] = ends.is_null().to_numpy(zero_copy_only=False)
     return gone
+
+
+def group_columns(sizes: NDArray[np.int64], schema: Schema) -> dict[str, pa.Array]:
+    """Id and number of rows of every group; the number has a longer name where the release has a column `size`."""
+    counted = "size" if "size" not in schema else "group_size"
+    return {"group_id": pa.array(np.arange(len(sizes))), counted: pa.array(sizes)}

@@ -42,7 +42,7 @@ class Facts:
 
 def facts_of(release: Release) -> Facts:
     """Read the counts; suppressed rows tell nothing about columns and are left out of the widths."""
-    sizes = np.asarray(release.groups()["size"].to_numpy(), dtype=np.int64)
+    sizes = np.asarray(release.groups().column(1).to_numpy(), dtype=np.int64)
     worlds = release.worlds()
     n_suppressed = release.n_rows - int(sizes.sum())
     return Facts(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def release_lines(release: Release, notes: bool = True) -> list[str]:
     """What a release is and what it promises; counts and parameters only."""
-    sizes = release.groups()["size"].to_numpy()
+    sizes = release.groups().column(1).to_numpy()
     suppressed = release.n_rows - int(sizes.sum())
     recipe = release.recipe
     method = f"{recipe.method} ({figures(recipe.parameters)})" if recipe.parameters else recipe.method
@@ -27,7 +27,7 @@ def release_lines(release: Release, notes: bool = True) -> list[str]:
 
 def release_json(release: Release) -> dict[str, Any]:
     """The same facts for machines."""
-    sizes = release.groups()["size"].to_numpy()
+    sizes = release.groups().column(1).to_numpy()
     recipe = release.recipe
     return {
         "release": release.name,

@@ -50,7 +50,7 @@ class Setting:
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Rows of each published group."""
-        return np.asarray(self.release.groups()["size"].to_numpy(), dtype=np.int64)
+        return np.asarray(self.release.groups().column(1).to_numpy(), dtype=np.int64)
 
     @cached_property
     def workload(self) -> Workload:
