@@ -37,8 +37,9 @@ def bounds(setting: Setting) -> list[Figure]:
 def intervals(setting: Setting) -> list[Figure]:
     """Width and coverage of central 95 % intervals under the uniform prior.
 
-    Over originals drawn from that prior they cover at least 95 %; how much less they cover here tells how far the
-    original is from a uniformly spread one.
+    Over originals drawn from that prior they cover at least 95 %, where the law of the count is known; where it is not
+    (large groups under conditions on both sides) quantiles come from sampled worlds, as in answers, and they cover 95 %
+    up to sampling. How much less they cover here tells how far the original is from a uniformly spread one.
     """
     work = setting.workload
     return _width_and_coverage("interval95", "95 % intervals", work.q025, work.q975, setting)

@@ -56,4 +56,4 @@ class Setting:
     def workload(self) -> Workload:
         """Random COUNT queries with their answers and the truth, computed once for all measures that read them."""
         queries = random_workload(self.worlds.domains, self.truth, self.n_queries, self.chance.generator())
-        return answer_all(queries, self.worlds, self.truth)
+        return answer_all(queries, self.worlds, self.truth, self.chance)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,11 +12,14 @@ from numpy.typing import NDArray
 from sfumato.outcomes import Outcome
 
 if TYPE_CHECKING:
+    from sfumato.chance import Chance
     from sfumato.contracts import Worlds
     from sfumato.data.codec import Codes, Domain
     from sfumato.outcomes import Bools, Factor, Floats
 
 MOST_PREDICATES = 3
+N_WORLDS = 1000
+"""Worlds drawn for the interval of a count whose law is not known."""
 
 
 class Between:
@@ -82,9 +84,9 @@ def random_workload(
     return tuple(_random_query(columns, domains, truth, draw) for _ in range(n_queries))
 
 
-def answer_all(queries: Sequence[Count], worlds: Worlds, truth: Mapping[str, Codes]) -> Workload:
+def answer_all(queries: Sequence[Count], worlds: Worlds, truth: Mapping[str, Codes], chance: Chance) -> Workload:
     """Ask every query of the worlds and of the original."""
-    answers = np.array([_answer(query, worlds) for query in queries]).reshape(len(queries), 5)
+    answers = np.array([_answer(query, worlds, chance) for query in queries]).reshape(len(queries), 5)
     true = np.array([query.true_count(truth) for query in queries], dtype=np.float64)
     return Workload(tuple(queries), worlds.n_rows, true, *answers.T)
 
@@ -108,7 +110,8 @@ def _around(column: str, domain: Domain, code: int, draw: np.random.Generator) -
     return Between(column, low, min(domain.n_values - 1, low + width - 1))
 
 
-def _answer(query: Count, worlds: Worlds) -> tuple[float, float, float, float, float]:
+def _answer(query: Count, worlds: Worlds, chance: Chance) -> tuple[float, float, float, float, float]:
+    from sfumato.queries.sampled import order_statistic
     from sfumato.worlds.laws import law, quantile
 
     outcomes = worlds.outcomes(query)
@@ -121,8 +124,9 @@ def _answer(query: Count, worlds: Worlds) -> tuple[float, float, float, float, f
         return estimate, lo, hi, estimate, estimate
     found = law(outcomes, -1, 0)
     if found is None:
-        reach = 1.96 * math.sqrt(float(covariance[0, 0, 0]))
-        return estimate, lo, hi, max(lo, math.floor(estimate - reach)), min(hi, math.ceil(estimate + reach))
+        drawn, ends = outcomes.sample(N_WORLDS, chance).rows, (np.full(1, lo), np.full(1, hi))
+        low, high = (float(order_statistic(drawn, q, *ends)[0]) for q in (0.025, 0.975))
+        return estimate, lo, hi, low, high
     return estimate, lo, hi, float(quantile(found, 0.025)), float(quantile(found, 0.975))
 
 
