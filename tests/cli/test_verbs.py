@@ -69,7 +69,7 @@ def test_publish_verify_query_measure_report(package: str, here: Path, capsys) -
 def test_json_follows_the_published_schemas(package: str, here: Path, capsys) -> None:
     verified = checked("verification", said(capsys, ["verify", package, "--json"])[0])
     assert verified["holds"]
-    question = "SELECT sex, count(*) AS n FROM people WHERE age > 24 GROUP BY sex"
+    question = "SELECT sex, count(*) AS n FROM people WHERE age > 26 GROUP BY sex"
     rows = checked("answer", said(capsys, ["query", package, "-c", question, "--json", "--q", ".05,.95"])[0])
     assert {"sex", "n", "n__lo", "n__hi", "n__q05", "n__q95", "__row", "__how"} <= set(rows[0])
     arguments = ["measure", package, "--truth", "people.csv", "--queries", "5", "--json"]
@@ -194,7 +194,7 @@ def test_a_changed_byte_fails_the_gate(package: str, here: Path, capsys) -> None
 
 
 def test_quantiles_and_formats_are_checked(package: str, capsys) -> None:
-    question = ["query", package, "-c", "SELECT count(*) AS n FROM data WHERE age > 24"]
+    question = ["query", package, "-c", "SELECT count(*) AS n FROM data WHERE age > 26"]
     said(capsys, [*question, "--q", "5"], code=2)
     said(capsys, [*question, "--format", "xml"], code=2)
     for form in ("duckbox", "json", "jsonl", "csv", "markdown"):
