@@ -115,7 +115,7 @@ def as_share(tree: exp.Expr) -> exp.Expr:
     SUM(x) / COUNT(x) is the average of x, COUNT(x) / COUNT(*) of "x is not NULL", and
     SUM(CASE … ELSE number END) / COUNT(*) of its CASE. A factor goes inside, so that the quotient is rounded once.
     """
-    return tree.transform(_share)
+    return tree if tree.find(exp.Div) is None else tree.transform(_share)
 
 
 def _share(node: exp.Expr) -> exp.Expr:

@@ -73,6 +73,8 @@ class Over:
 
     def fact(self, tree: exp.Expr) -> Fact:
         """Estimate, bounds and the rest of an expression that reads aggregates."""
+        if isinstance(tree, exp.Column):
+            return self.figures.fact(self.lifted.aggregates[int(tree.name[3:])])
         text = tree.sql(dialect="duckdb")
         if text not in self._facts:
             self._facts[text] = self._made(tree)

@@ -202,7 +202,19 @@ def _all(parts: Sequence[Sure]) -> Sure:
 
 def columns_of(tree: exp.Expr) -> tuple[str, ...]:
     """Released columns an expression reads, each once."""
-    return tuple(dict.fromkeys(node.name for node in tree.walk() if isinstance(node, exp.Column)))
+    found: dict[str, None] = {}
+    left: list[exp.Expr] = [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, exp.Column):
+            found[node.name] = None
+            continue
+        for held in node.args.values():
+            if isinstance(held, list):
+                left.extend(one for one in held if isinstance(one, exp.Expr))
+            elif isinstance(held, exp.Expr):
+                left.append(held)
+    return tuple(found)
 
 
 def is_predicate(tree: exp.Expr) -> bool:
