@@ -55,9 +55,8 @@ def ours_beside(us: str, setting: list[str], place: Path) -> dict[str, Any]:
     if SHARED.exists():
         runs.append(("in ARX's leaf order", side(us, "ours_mondrian", *setting, str(hierarchies(place)))))
     for name, one in runs:
-        print(
-            f"mondrian k={K}, ours       cpu {one['cpu']:8.3f} s  classes {one['groups']:5}  NCP {one['ncp']:.4f}  {name}"
-        )
+        figures = f"classes {one['groups']:5}  NCP {one['ncp']:.4f}"
+        print(f"mondrian k={K}, ours       cpu {one['cpu']:8.3f} s  {figures}  {name}")
         print(f"                         loss of the published regions (gcp) {one['regions']:.4f}")
     return found
 
