@@ -92,7 +92,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "blank": (b"\n\n\n", "empty line"),
     "header only": (HEADER.encode(), "no rows"),
     "blank before the header": (b"\n" + GOOD.encode(), "empty line"),
-    "duplicate columns": (lines(header="name,age,sex,age,pay"), "repeats column names: age"),
+    "duplicate columns": (lines(header="name,age,sex,age,pay"), "repeats column names, in columns 2, 4"),
     "columns by case": (lines(header="name,age,sex,disease,Age"), "upper and lower case; found Age, age"),
     "unnamed columns": (lines(header="name,age,,disease,"), "2 empty column names"),
     "too few fields": (lines(f"{CANARY},3", f"{CANARY},3"), "2 lines with missing columns"),

@@ -21,6 +21,7 @@ from sfumato.errors import SchemaError
 DELIMITERS = ",;\t|"
 ENCODINGS = {"utf-8": "utf-8", "utf8": "utf-8", "latin-1": "latin-1", "latin1": "latin-1", "utf-16": "utf-16"}
 BATCH_ROWS = 122_880
+VALUE = re.compile(r"[-+]?[0-9][-0-9.,:/ ]*")
 CHUNK_BYTES = 1 << 22
 PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"BZh", b"\xfd7zX")
 """How gzip, Zstandard, zip, bzip2 and xz files begin."""
@@ -128,9 +129,18 @@ def _check_names(names: Sequence[str], file: str) -> None:
         raise SchemaError(
             f"The header of {file} has {n_empty} empty column names. Name every column in the first line."
         )
-    twice = sorted({name for name in names if names.count(name) > 1})
+    # Where the header is missing, names are cells: none is quoted.
+    twice = [str(i + 1) for i, name in enumerate(names) if names.count(name) > 1]
     if twice:
-        raise SchemaError(f"The header of {file} repeats column names: {', '.join(twice)}. Rename one of each.")
+        raise SchemaError(
+            f"The header of {file} repeats column names, in columns {', '.join(twice)}. Rename all but one of each, "
+            "or put a header above the first row."
+        )
+    if all(VALUE.fullmatch(name) for name in names):
+        raise SchemaError(
+            f"The first line of {file} has {len(names)} fields, all of them numbers or dates: a header seems to be "
+            "missing. Put one above the first row; a name needs more than digits."
+        )
 
 
 def _parse(
