@@ -156,7 +156,7 @@ class Entropy:
         """exp of the smallest entropy, rounded down, but the exact figure where the asked or a whole l is met."""
         surplus, slack = self._surplus(counts)
         worst = min(float(np.exp(surplus - slack).min()) * (1 - 1e-15), float(sizes.min()))
-        exact = [f for f in (l, Fraction(round(worst))) if 0 < f - worst < 1e-9 and f <= sizes.min()]
+        exact = [f for f in (l, Fraction(round(worst))) if 0 < f - worst < 1e-9 and f <= int(sizes.min())]
         met = [down(f) for f in exact if self.passes(counts, sizes, f, c).all()]
         return {"l": max([worst, *met, 1.0])}
 
