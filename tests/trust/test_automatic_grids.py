@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -123,3 +125,53 @@ def test_the_grid_does_not_move_with_the_largest_value(cells: list[int], least: 
         cell = None if domain.cell is None else domain.cell.tolist()
         found.append((domain.values.to_pylist(), cell, domain.open_low, domain.open_high, prepared.codes["x"].tolist()))
     assert found[0] == found[1]
+
+
+WIDE = [
+    "count(*) AS n FROM data WHERE price >= 50000",
+    "count(*) AS n FROM data WHERE price < -5",
+    "count(*) AS n FROM data WHERE price BETWEEN 11899.99 AND 61999.99",
+    "count(*) AS n FROM data WHERE NOT (price < 70000) AND job <> 'a'",
+    "count(*) AS n FROM data WHERE price IN (1, 2, 50000.55) OR job = 'a'",
+    "count(*) AS n FROM data WHERE price * 2 > 100000",
+    "avg(price) AS n FROM data WHERE job = 'a' AND price BETWEEN 20000 AND 60000",
+    "max(price) AS n FROM data WHERE price < 50000",
+    "min(price) AS n FROM data WHERE price > 1000",
+    "sum(price) AS n FROM data WHERE job = 'b' AND price BETWEEN 20000 AND 80000",
+    "count(*) FILTER (WHERE price > 33333.33) AS n FROM data WHERE job = 'c'",
+]
+
+
+@pytest.fixture(scope="module")
+def priced(tmp_path_factory: pytest.TempPathFactory) -> tuple[pa.Table, sf.PublishedRelease, Path]:
+    chance = np.random.default_rng(3)
+    price = [Decimal(int(cents)) / 100 for cents in chance.integers(0, 10_000_000, 2000)]
+    table = pa.table({"price": pa.array(price, pa.decimal128(12, 2)), "job": chance.choice(list("abcdef"), 2000)})
+    path = tmp_path_factory.mktemp("wide") / "priced"
+    people = sf.read(table).roles(quasi=["price"], sensitive=["job"])
+    sf.publish(people, sf.Mondrian(), require=sf.KAnonymity(5)).save(path)
+    return table, sf.open(path), path
+
+
+@pytest.mark.parametrize("question", WIDE)
+def test_bounds_over_wide_cells_hold_the_truth(question: str, priced: Any) -> None:
+    data, release, _ = priced
+    row = release.sql(f"SELECT {question}").rows()[0]
+    (truth,) = duckdb.sql(f"SELECT {question}").fetchall()[0]
+    assert data.num_rows == 2000
+    low, high = row.get("n__lo", row["n"]), row.get("n__hi", row["n"])
+    assert low is None or low <= float(truth) + 1e-9
+    assert high is None or float(truth) <= high + 1e-9
+
+
+@pytest.mark.parametrize("least", [-5, 0, 12345.67, 50000, 61999.99, 99999])
+def test_bounds_over_wide_cells_are_no_wider_than_those_of_plain_columns(least: float, priced: Any) -> None:
+    _, release, path = priced
+    row = release.sql(f"SELECT count(*) AS n FROM data WHERE price >= {least}").rows()[0]
+    cells = f"'{path}/data/data.parquet'"
+    plain = (
+        f"SELECT count(*) FILTER (coalesce(price__lo >= {least}, false)), "
+        f"count(*) FILTER (coalesce(price__hi >= {least}, true)) FROM {cells}"
+    )
+    low, high = duckdb.sql(plain).fetchall()[0]
+    assert low <= row.get("n__lo", row["n"]) <= row.get("n__hi", row["n"]) <= high

@@ -97,6 +97,14 @@ class Domain:
         mask = np.isin(np.arange(self.n_values), self.withheld)
         return self.values.take(pa.array(np.arange(self.n_values), mask=mask))
 
+    @cached_property
+    def wide(self) -> NDArray[np.bool_]:
+        """Codes that stand for every value from theirs to the next, (size,): the first of two leaves of a cell."""
+        found = np.zeros(self.size, dtype=np.bool_)
+        if self.between and self.cell is not None:
+            found[: self.n_values - 1] = np.diff(self.cell[: self.n_values]) == 0
+        return found
+
     def n_withheld(self, low: Codes, high: Codes) -> NDArray[np.int64]:
         """How many codes of the runs low[i] … high[i] stand for values that are not published, (n,)."""
         before = np.zeros(self.size + 1, dtype=np.int64)

@@ -44,6 +44,12 @@ def notes_of(worlds: Worlds, over: Over, shown: Sequence[Shown], found: Presence
             f"{n_open} of the columns read have open ends: values beyond them are counted at the end in estimates, "
             "and widen bounds."
         )
+    if any(worlds.domains[name].between for name in over.reads):
+        lines.append("Columns on a wide grid: estimates and quantiles take values at the ends of cells, bounds do not.")
+    if any(worlds.domains[name].withheld for name in over.reads):
+        lines.append(
+            "Values that are not published: estimates and quantiles take each mask for one value, bounds do not."
+        )
     if over.figures.drawn:
         lines.append(f"{over.figures.n_drawn} worlds were sampled from the basis; another run draws others.")
     return lines
@@ -51,4 +57,4 @@ def notes_of(worlds: Worlds, over: Over, shown: Sequence[Shown], found: Presence
 
 def _may_be_elsewhere(worlds: Worlds, over: Over) -> bool:
     domains = [worlds.domains[name] for name in over.reads]
-    return any(one.open_low or one.open_high or not one.complete for one in domains)
+    return any(one.open_low or one.open_high or one.between or not one.complete for one in domains)

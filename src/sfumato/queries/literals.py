@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -88,7 +89,8 @@ def compare(domain: Domain, operator: str, value: float | str | bool) -> tuple[B
         assert domain.numbers is not None
         holds = _numeric(domain.numbers, operator, float(value))
     truth = _truth(domain, holds)
-    return truth, _beyond(domain, truth, lambda end, up: _possible(operator, end, up, value))
+    may = _beyond(domain, truth, lambda end, up: _possible(operator, end, up, value))
+    return truth, _inside(domain, truth, may, lambda low, high: _crossing(operator, low, high, value))
 
 
 def contained(domain: Domain, values: list[float | str | bool], has_null: bool) -> tuple[Bits, Bits]:
@@ -108,7 +110,10 @@ def contained(domain: Domain, values: list[float | str | bool], has_null: bool) 
         reachable = any((float(v) >= end) if up else (float(v) <= end) for v in values)
         return TRUE | otherwise if reachable else otherwise
 
-    return truth, _beyond(domain, truth, possible)
+    def crossing(low: float, high: float) -> int:
+        return TRUE | otherwise if any(low < float(v) < high for v in values) else otherwise
+
+    return truth, _inside(domain, truth, _beyond(domain, truth, possible), crossing)
 
 
 def is_missing(domain: Domain) -> tuple[Bits, Bits]:
@@ -157,6 +162,29 @@ def _beyond(domain: Domain, truth: Bits, possible: object) -> Bits:
         if is_open:
             may[code] |= ANY if numbers is None else possible(float(numbers[code]), up)
     return may
+
+
+def _inside(domain: Domain, truth: Bits, may: Bits, crossing: Callable[[float, float], int]) -> Bits:
+    """With the truth values possible strictly between the two leaves of a cell, for codes that stand for all of it."""
+    wide = np.flatnonzero(domain.wide)
+    if not len(wide):
+        return may
+    may = may.copy() if may is truth else may
+    numbers = domain.numbers
+    assert numbers is not None
+    may[wide] |= np.array([crossing(float(numbers[i]), float(numbers[i + 1])) for i in wide], dtype=np.uint8)
+    return may
+
+
+def _crossing(operator: str, low: float, high: float, value: float | str | bool) -> int:
+    """Truth values of `x operator value` over low < x < high."""
+    limit = float(value)
+    if operator in ("=", "<>"):
+        there = low < limit < high
+        return TRUE | FALSE if there else FALSE if operator == "=" else TRUE
+    if low < limit < high:
+        return TRUE | FALSE
+    return TRUE if (low >= limit) == (operator in (">", ">=")) else FALSE
 
 
 def _possible(operator: str, end: float, up: bool, value: float | str | bool) -> int:

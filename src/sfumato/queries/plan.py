@@ -220,7 +220,12 @@ def _value(rows: Rows, argument: Argument) -> Value:
     if argument.tree is None:
         return Value(lambda cells: np.ones(cells.n), condition, None)
     numbers = _counted(rows, argument.tree) if argument.counting else _numbers(rows, argument.tree)
-    return Value(numbers, condition, rows.sure(_nullness(argument.tree) if argument.counting else argument.tree))
+    return Value(numbers, condition, _sure_of(rows, argument))
+
+
+def _sure_of(rows: Rows, argument: Argument) -> Sure | None:
+    assert argument.tree is not None
+    return rows.sure(_nullness(argument.tree)) if argument.counting else rows.sure_sum(argument.tree)
 
 
 def _nullness(tree: exp.Expr) -> exp.Expr:

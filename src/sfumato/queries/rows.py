@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
@@ -64,7 +64,7 @@ class Cells:
     found: Sequence[pa.Array] = ()
 
     def at_open_end(self, domains: Mapping[str, Domain], names: Sequence[str]) -> Bools:
-        """Which tuples have a cell of these columns that means "this value or beyond"."""
+        """Which tuples have a cell of these columns that stands for more values than its own."""
         found = np.zeros(self.n, dtype=bool)
         for name in names:
             domain = domains[name]
@@ -72,6 +72,8 @@ class Cells:
                 found |= self.codes[name] == 0
             if domain.open_high:
                 found |= self.codes[name] == domain.n_values - 1
+            if domain.between:
+                found |= domain.wide[self.codes[name]]
         return found
 
 
@@ -148,8 +150,9 @@ class Rows:
         return truth
 
     def sure(self, tree: exp.Expr) -> Sure | None:
-        """Where an open end leaves the value of an expression decided; None: everywhere."""
-        if not any(self.domains[name].open_low or self.domains[name].open_high for name in columns_of(tree)):
+        """Where codes that stand for several values leave an expression decided; None: everywhere."""
+        known = [self.domains[name] for name in columns_of(tree)]
+        if not any(domain.open_low or domain.open_high or domain.between for domain in known):
             return None
         if isinstance(tree, exp.Column):
             names = (tree.name,)
@@ -166,6 +169,15 @@ class Rows:
         else:
             parts = [self.sure(child) for child in tree.iter_expressions()]
         return _all([part for part in parts if part is not None])
+
+    def sure_sum(self, tree: exp.Expr) -> Sure | None:
+        """`sure` for what SUM, AVG, MIN and MAX make of an expression: both ends of a bare column's cell are leaves, so
+        whatever lies between them moves no bound."""
+        if not isinstance(tree, exp.Column) or not self.domains[tree.name].between:
+            return self.sure(tree)
+        domain, name = self.domains[tree.name], tree.name
+        ends = {name: replace(domain, between=False)}
+        return (lambda cells: ~cells.at_open_end(ends, (name,))) if domain.open_low or domain.open_high else None
 
     def _sure_truth(self, tree: exp.Expr, only: tuple[int, ...]) -> Sure:
         """Decided truth value; with `only`, decided whether it is one of these."""

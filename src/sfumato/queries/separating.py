@@ -36,4 +36,4 @@ def _may_be_undecided(worlds: Worlds, argument: Argument) -> bool:
     """Does it read a column with an open end, or one whose list may not be complete?"""
     names = [name for tree in (argument.tree, argument.condition) if tree is not None for name in columns_of(tree)]
     domains = [worlds.domains[name] for name in names]
-    return any(one.open_low or one.open_high or not one.complete for one in domains)
+    return any(one.open_low or one.open_high or one.between or not one.complete for one in domains)

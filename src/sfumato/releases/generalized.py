@@ -111,7 +111,6 @@ class Generalized(Form):
         high = {c: cut.high[c][group] if c in cut.high else cut.exact[c][types.first] for c in cut.columns}
         known = {c: cut.domains[c] for c in cut.low}
         opened = {c: domain.n_withheld(low[c], high[c]) > 0 for c, domain in known.items() if domain.withheld}
-        opened |= {c: low[c] < high[c] for c, domain in known.items() if domain.between}
         kinds = distinct_rows([flags.astype(np.int64) for flags in opened.values()], len(group))
         parts: list[Alternatives] = []
         for kind, first in enumerate(kinds.first.tolist()):
