@@ -321,3 +321,8 @@ def test_a_column_may_be_called_size(tmp_path: Path) -> None:
         groups = sf.open(tmp_path / method.name).groups().arrow()
         assert groups.column_names[:2] == ["group_id", "group_size"]
         assert sum(groups["group_size"].to_pylist()) == 40
+    both = table.append_column("Group_Size", table["age"])
+    people = sf.read(both).roles(quasi=["size", "Group_Size"], sensitive=["pay"])
+    release = sf.publish(people, sf.Mondrian(), require=sf.KAnonymity(4))
+    release.save(tmp_path / "both")
+    assert release.groups().arrow().column_names[1] == "group_group_size"

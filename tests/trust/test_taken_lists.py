@@ -236,3 +236,20 @@ def test_a_listed_value_that_no_cell_names_is_found(tmp_path: Path) -> None:
     judged = verify(put(files, tmp_path / "listed"), raw=table)
     wrong = {finding.check for finding in judged.findings if not finding.holds}
     assert {"domain of town", "removed values are gone"} <= wrong
+
+
+def test_a_mask_is_no_group_and_the_answer_says_so() -> None:
+    towns = [None if i < 12 else f"town{i % 20}" for i in range(240)]
+    table = pa.table({"town": towns, "age": [20 + i * 7 % 40 for i in range(240)], "job": ["a", "b", "c"] * 80})
+    data = sf.read(table).roles(quasi=["town", "age"], sensitive=["job"])
+    rules = {"town": sf.suppression(), "age": sf.intervals(5, 20, low=20, high=59)}
+    release = sf.publish(data, sf.Mondrian(), require=sf.KAnonymity(4), hierarchies=rules, seed=1)
+    assert "*" in release.groups().arrow()["town"].to_pylist()
+    answer = release.sql("SELECT town, count(*) AS n FROM data GROUP BY town")
+    shown = [row["town"] for row in answer.rows()]
+    assert set(shown) <= set(towns)
+    assert len(shown) < 21
+    assert "groups that are not shown" in answer.explain() and "not published" in answer.explain()
+    assert set(release.sql("SELECT upper(town) AS t, count(*) FROM data GROUP BY 1").arrow()["t"].to_pylist()) <= {
+        None if town is None else town.upper() for town in towns
+    }

@@ -112,7 +112,8 @@ def cell(value: object, column: str = "") -> str:
         return "NULL"
     if isinstance(value, float):
         whole = value == round(value) and abs(value) < 1e15 if math.isfinite(value) else False
-        return f"{value:.1f}" if whole else f"{_rounded(value, column):.6g}"
+        text = f"{value:.1f}" if whole else f"{_rounded(value, column):.6g}"
+        return "<1" if column == "__row" and text == "1" else text
     return _text(value).replace("\n", "\\n").replace("\r", "\\r")
 
 

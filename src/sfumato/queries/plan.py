@@ -75,6 +75,8 @@ class Plan:
     values: Sequence[Value]
     asks_sql: bool
     """Does any expression need SQL on decoded values?"""
+    key_columns: tuple[str, ...] = ()
+    """Columns that keys read and that have values which are not published."""
 
     n_values: int = field(init=False)
     """Number of value columns."""
@@ -117,7 +119,7 @@ class Plan:
         if len(kept) == 0:
             return Outcome(np.zeros(0, np.int64), np.zeros((0, self.n_values)))
         cells = self.rows.cells(codes)
-        key = self.keys.index([part(cells) for part in self.parts], kept)
+        key = self.keys.index([part(cells) for part in self.parts], kept & ~self._masked(codes))
         values = np.full((len(kept), self.n_values), np.nan)
         sure = decided
         for j, value in enumerate(self.values):
@@ -126,6 +128,13 @@ class Plan:
         for known_key in self.key_sure:
             sure = _meet(sure, known_key(cells))
         return Outcome(key, values, None if sure is None or sure.all() else sure)
+
+    def _masked(self, codes: Mapping[str, Codes]) -> Bools:
+        """Tuples whose key reads a value that is not published: a mask is the name of no group."""
+        found = np.zeros(len(next(iter(codes.values()))) if codes else 1, dtype=bool)
+        for name in self.key_columns:
+            found |= np.isin(codes[name], self.rows.domains[name].withheld)
+        return found
 
 
 def _meet(a: Bools | None, b: Bools | None) -> Bools | None:
@@ -160,7 +169,8 @@ def make_plan(lifted: Lifted, domains: Mapping[str, Domain], keys: KeyBook | Non
     predicates = [mixed_rows.predicate(tree) for tree in mixed]
     book = KeyBook(question.grouped and bool(question.keys)) if keys is None else keys
     asks_sql = any(one.asked for one in (rows, mixed_rows, *(factor.rows for factor in factors)))
-    return Plan(core, factors, book, (mixed_rows, predicates), rows, parts, key_sure, values, asks_sql)
+    masked = tuple(name for key in question.keys for name in columns_of(key) if domains[name].withheld)
+    return Plan(core, factors, book, (mixed_rows, predicates), rows, parts, key_sure, values, asks_sql, masked)
 
 
 def _conjuncts(where: exp.Expr | None) -> list[exp.Expr]:

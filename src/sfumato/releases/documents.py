@@ -18,7 +18,8 @@ ALWAYS = (
 )
 SEVERAL_ROWS = (
     "It holds in every group on its own: a person may have rows in several groups, and whoever knows which rows are "
-    "one person's can combine what those groups tell."
+    "one person's can combine what those groups tell. Inside a group, who has more rows than the others may be told by "
+    "counting rows."
 )
 MEANING = {
     "group-size": "Every group has at least k persons; which of the group's values belongs to whom is hidden, the rows "

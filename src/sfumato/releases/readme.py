@@ -101,8 +101,9 @@ def readme(release: Form) -> str:
         f"{release.n_rows - release.n_suppressed} rows are published in this anonymized release"
         f"{_suppressed(release.n_suppressed)}.\n\n## What is in it\n\n{cells}\n"
         f"| column | kind | role | published as |\n|---|---|---|---|\n{columns}\n\n"
-        f'## How to ask it\n\n{ask}\nWith sfumato: `sfumato query . -c "SELECT count(*) FROM data"` answers any SELECT'
-        f" with estimates and hard bounds.\n\n## What is promised\n\n{promises}\n\n{unit} A missing value counts as a"
+        f'## How to ask it\n\n{ask}\nWith sfumato: `sfumato query . -c "SELECT count(*) FROM data"` answers SELECTs'
+        f" that aggregate these rows, with estimates and hard bounds.\n\n## What is promised\n\n{promises}\n\n"
+        f"{unit} A missing value counts as a"
         " value of its own. `sfumato verify .` checks all of it on these bytes; `sha256sum -c SHA256SUMS` checks that"
         f" they are unchanged.\n\n## What is not\n\n{NOT_PROMISED}"
     )

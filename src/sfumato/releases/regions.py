@@ -96,5 +96,7 @@ def _gone(ends: pa.Array) -> NDArray[np.bool_]:
 
 def group_columns(sizes: NDArray[np.int64], schema: Schema) -> dict[str, pa.Array]:
     """Id and number of rows of every group; the number has a longer name where the release has a column `size`."""
-    counted = "size" if "size" not in schema else "group_size"
+    taken, counted = {column.name.lower() for column in schema}, "size"
+    while counted in taken:
+        counted = f"group_{counted}"
     return {"group_id": pa.array(np.arange(len(sizes))), counted: pa.array(sizes)}
