@@ -38,15 +38,16 @@ def notes_of(worlds: Worlds, over: Over, shown: Sequence[Shown], found: Presence
         if not over.lifted.order and over.keys.grouped:
             lines.append("LIMIT without ORDER BY takes rows in the order of their keys.")
         lines.append("LIMIT shows the first rows by estimate; __row is the probability of being among the first.")
-    n_open = sum(1 for name in over.reads if worlds.domains[name].open_low or worlds.domains[name].open_high)
+    domains = [worlds.domains[name] for name in over.reads]
+    n_open = sum(1 for one in domains if one.open_low or one.open_high)
     if n_open:
         lines.append(
             f"{n_open} of the columns read have open ends: values beyond them are counted at the end in estimates, "
             "and widen bounds."
         )
-    if any(worlds.domains[name].between for name in over.reads):
+    if any(one.between for one in domains):
         lines.append("Columns on a wide grid: estimates and quantiles take values at the ends of cells, bounds do not.")
-    if any(worlds.domains[name].withheld for name in over.reads):
+    if any(one.withheld for one in domains):
         lines.append(
             "Values that are not published: estimates and quantiles take each mask for one value, bounds do not."
         )

@@ -222,7 +222,7 @@ class _Resolver:
             raise SchemaError(f"There is no table {node.sql(dialect='duckdb').rpartition('.')[0]} in this query.")
         name = self._column(node.name)
         if name is not None:
-            return exp.column(exp.to_identifier(name, quoted=True))
+            return exp.Column(this=exp.Identifier(this=name, quoted=True))
         alias = None if node.table else self.aliases.get(node.name.lower())
         if alias is None:
             raise self._unknown(node.name)
