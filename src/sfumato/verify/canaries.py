@@ -93,7 +93,8 @@ def _named_texts(cells: Cells, said: Said) -> set[str]:
 
 
 def _cell_texts(cells: Cells) -> Iterable[str]:
-    """Every distinct text of every cell, but the labels of ranges, which are checked against their ends."""
+    """Every distinct text of every cell, but the labels of ranges, which are checked against their ends, and the steps
+    of grids, whose digits may be those of a code elsewhere."""
     for table in cells.tables.values():
         for name in table.column_names:
             said, is_text = cells.said(name), pa.types.is_string(table.column(name).type)
@@ -101,7 +102,10 @@ def _cell_texts(cells: Cells) -> Iterable[str]:
             exact = said is not None and said.published == "exact"
             if exact or (is_text and not of_range):
                 yield from _texts(table.column(name))
-    for leaves in cells.leaves.values():
+    for name, leaves in cells.leaves.items():
+        said = cells.said(name)
+        if said is not None and said.published == "range" and said.kind != "text":
+            continue
         yield from (text for text in leaves.texts if text is not None)
         for level in leaves.levels:
             yield from {text for text in level if text is not None}
