@@ -30,7 +30,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "l-diversity": Words(
         "In every group the sensitive column has at least l values that count, in the reading named above: no value is "
-        "certain for a person.",
+        "certain for a person who has one row.",
         "Values may differ and still mean nearly the same; what is rare in the whole table may be common in a group.",
     ),
     "t-closeness": Words(
