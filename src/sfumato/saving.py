@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.errors import ParameterError, SfumatoError
+from sfumato.releases import SUMS
 
 try:
     import fcntl
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 MARK = ".sfumato-tmp-"
 LOCK = ".lock"
 REPLACED = ".replaced"
-SUMS = "SHA256SUMS"
 _EXCHANGE = 2
 _HERE = -100
 

@@ -97,6 +97,11 @@ class Domain:
         mask = np.isin(np.arange(self.n_values), self.withheld)
         return self.values.take(pa.array(np.arange(self.n_values), mask=mask))
 
+    @property
+    def tells_all(self) -> bool:
+        """Every cell holds one of the listed values and no other: no open end, no wide cell, a complete list."""
+        return self.complete and not (self.open_low or self.open_high or self.between)
+
     @cached_property
     def wide(self) -> NDArray[np.bool_]:
         """Codes that stand for every value from theirs to the next, (size,): the first of two leaves of a cell."""

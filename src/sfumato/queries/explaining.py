@@ -57,5 +57,4 @@ def notes_of(worlds: Worlds, over: Over, shown: Sequence[Shown], found: Presence
 
 
 def _may_be_elsewhere(worlds: Worlds, over: Over) -> bool:
-    domains = [worlds.domains[name] for name in over.reads]
-    return any(one.open_low or one.open_high or one.between or not one.complete for one in domains)
+    return not all(worlds.domains[name].tells_all for name in over.reads)

@@ -4,3 +4,5 @@ REGISTERED = (
     "sfumato.releases.generalized:Generalized",
     "sfumato.releases.anatomized:Anatomized",
 )
+SUMS = "SHA256SUMS"
+"""The file of a package that lists the checksums of all others."""

@@ -14,12 +14,11 @@ import pyarrow as pa
 
 from sfumato.data.schema import Schema
 from sfumato.errors import SchemaError
-from sfumato.releases import REGISTERED, parquet
+from sfumato.releases import REGISTERED, SUMS, parquet
 from sfumato.releases.form import Form, Frame
 from sfumato.releases.manifest import FORMAT, column_and_domain, need, recipe_of
 
 LARGEST_JSON = 64 << 20
-SUMS = "SHA256SUMS"
 
 
 class Files:

@@ -12,13 +12,12 @@ from typing import Any
 
 from sfumato.contracts import Release
 from sfumato.errors import Incompatible, ParameterError
-from sfumato.releases import documents, parquet
+from sfumato.releases import SUMS, documents, parquet
 from sfumato.releases.form import Form
 from sfumato.releases.listed import listed_table
 from sfumato.releases.manifest import datapackage, listed_columns
 from sfumato.releases.readme import readme
 
-SUMS = "SHA256SUMS"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
