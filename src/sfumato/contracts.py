@@ -67,7 +67,8 @@ class Requirement(ABC):
 
     `least`: no smaller group can pass. `looser_up`: parameters of which a larger value asks for less.
     `speaks_of_alike`: the model says that rows look alike on the quasi-identifiers; `of_groups` is the name of what
-    remains of it where only groups are published whose rows do not ("" = nothing: see `instead`).
+    remains of it where only groups are published whose rows do not ("" = nothing: see `instead`). `grows`: a group
+    that passes still does with any more rows. `reads`: "groups", or "population" for groups with `Groups.around`.
     """
 
     model: ClassVar[str]
@@ -75,6 +76,7 @@ class Requirement(ABC):
     looser_up: ClassVar[tuple[str, ...]] = ()
     speaks_of_alike: ClassVar[bool] = False
     of_groups: ClassVar[str] = ""
+    grows: ClassVar[bool] = False
 
     @abstractmethod
     def holds(self, evidence: Groups) -> Verdict:
@@ -82,7 +84,22 @@ class Requirement(ABC):
 
     @abstractmethod
     def passes(self, evidence: Groups) -> Bools:
-        """Which groups meet it, shape (G,): what `holds` asks of all of them."""
+        """Which groups meet it each on its own, shape (G,): when all do, it holds."""
+
+    def keeps(self, evidence: Groups) -> Bools:
+        """Which groups may stay so that they together meet it, shape (G,); the others are suppressed.
+
+        Models of single groups keep those that pass; models of the whole table as many rows as they can.
+        """
+        return self.passes(evidence)
+
+    def chosen(self, dataset: Dataset) -> Bools | None:
+        """Rows that are published, when the dataset is the population they come from, shape (n,); None: all."""
+        return None
+
+    def population(self, dataset: Dataset) -> Dataset | None:
+        """The table whose units are counted around every group (`Groups.around[self]`); None: not needed."""
+        return None
 
     @abstractmethod
     def parameters(self) -> Mapping[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +32,15 @@ class Groups:
     """Evidence of kind "groups": sizes and sensitive values, all in distinct units, missing as a value.
 
     `sizes[g]`: units in group g. `counts[column]`: units per group and value. `totals[column][code]`: units per
-    value over the whole published table. `domains[column]`: for distances between values.
+    value over the whole published table. `domains[column]`: for distances between values. `around[requirement][g]`:
+    units of that requirement's population whose quasi-identifiers lie in group g's region, published ones counted.
     """
 
     sizes: Ints
     counts: Mapping[str, Counts]
     totals: Mapping[str, Ints]
     domains: Mapping[str, Domain]
+    around: Mapping[Any, Ints] = field(default_factory=dict)
 
     @property
     def n_groups(self) -> int:

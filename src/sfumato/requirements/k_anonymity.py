@@ -32,6 +32,7 @@ class KAnonymity(Requirement):
     model: ClassVar[str] = "k-anonymity"
     speaks_of_alike: ClassVar[bool] = True
     of_groups: ClassVar[str] = "group-size"
+    grows: ClassVar[bool] = True
 
     def passes(self, evidence: Groups) -> Bools:
         """|g| ≥ k."""
