@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class Dataset:
     """A table about people as codes; immutable, every verb returns a new one.
 
-    `codes[name][row]` indexes `domains[name]`. `notes` say what was decided on the way in. Its text form never shows a
-    cell.
+    `codes[name][row]` indexes `domains[name]`. `notes` say what was decided on the way in. `beside[requirement]`:
+    the quasi-identifiers of a population that a requirement counts, as codes of the same domains (−1: not listed).
+    Its text form never shows a cell.
     """
 
     name: str
@@ -35,6 +36,12 @@ class Dataset:
     codes: Mapping[str, Codes]
     n_rows: int
     notes: tuple[str, ...] = ()
+    beside: Mapping[Any, Mapping[str, Codes]] = field(default_factory=dict)
+
+    def only(self, rows: NDArray[np.bool_]) -> Dataset:
+        """Some rows, on the same domains; shape of `rows` (n_rows,)."""
+        codes = {name: column[rows] for name, column in self.codes.items()}
+        return replace(self, codes=codes, n_rows=int(rows.sum()))
 
     def roles(
         self,

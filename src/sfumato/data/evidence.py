@@ -74,3 +74,18 @@ def _distinct(cells: Ints, units: Codes | None) -> Ints:
     keep = np.ones(len(cell), dtype=bool)
     keep[1:] = (cell[1:] != cell[:-1]) | (unit[1:] != unit[:-1])
     return cell[keep]
+
+
+def taken(groups: Groups, some: NDArray[np.bool_]) -> Groups:
+    """Evidence of some groups, in their order; the totals stay those of the whole table."""
+    if some.all():
+        return groups
+    number = np.cumsum(some) - 1
+    counts = {}
+    for name, found in groups.counts.items():
+        inside = some[found.group]
+        owner = number[found.group[inside]]
+        starts = np.searchsorted(owner, np.arange(int(some.sum()) + 1)).astype(np.int64)
+        counts[name] = Counts(owner, found.code[inside], found.n[inside], starts)
+    around = {requirement: units[some] for requirement, units in groups.around.items()}
+    return Groups(groups.sizes[some], counts, groups.totals, groups.domains, around)

@@ -1,0 +1,143 @@
+"""Full-domain roll-up: distinct coded tuples become coarser, and those that are then alike become one group.
+
+A tuple is a key of W words of 64 bits with a field for every column; raising a column replaces its field through a
+table. Groups are numbered in the order of their first row. Twin: `rollup_sorting`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sfumato.kernels.rollup_sorting import Raise
+
+Keys = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+Numbers = NDArray[np.int32]
+_FOLD = np.uint64(32)
+
+
+def rolled(keys: Keys, n: Ints, up: Raise) -> tuple[Keys, Ints, Numbers]:
+    """Groups of tuples that are alike once raised: keys (G, W), rows in each (G,), group of every tuple (R,)."""
+    into = np.empty(len(n), dtype=np.int32)
+    roll = _roll_one if keys.shape[1] == 1 else _roll
+    room = len(n)
+    out_keys, out_n = np.empty((room + 1, keys.shape[1]), dtype=np.uint64), np.empty(room + 1, dtype=np.int64)
+    slots = np.full(1 << (2 * max(room, 1) - 1).bit_length(), -1, dtype=np.int32)
+    n_groups = roll(keys, n, up.word, up.shift, up.mask, up.start, up.table, slots, into, out_keys, out_n)
+    return out_keys[:n_groups].copy(), out_n[:n_groups].copy(), into
+
+
+def distinct_by_hashing(keys: Keys, n: Ints) -> tuple[Keys, Ints, Numbers]:
+    """Distinct keys in order of appearance, the sum of n over each, and which of them every row is.
+
+    The table of groups starts small, so that it stays in the cache where groups are few, and grows when it is full.
+    """
+    into = np.empty(len(n), dtype=np.int32)
+    roll = _roll_one if keys.shape[1] == 1 else _roll
+    room, nothing, unused = 1 << 16, np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+    while True:
+        room = min(room, len(n))
+        out_keys, out_n = np.empty((room + 1, keys.shape[1]), dtype=np.uint64), np.empty(room + 1, dtype=np.int64)
+        slots = np.full(1 << (2 * max(room, 1) - 1).bit_length(), -1, dtype=np.int32)
+        n_groups = roll(keys, n, unused, nothing, nothing, nothing, nothing, slots, into, out_keys, out_n)
+        if n_groups >= 0:
+            return out_keys[:n_groups].copy(), out_n[:n_groups].copy(), into
+        room *= 8
+
+
+_SIGNATURE = (
+    "int64(uint64[:, ::1], int64[::1], int64[::1], uint64[::1], uint64[::1], uint64[::1], uint64[::1], int32[::1],"
+    " int32[::1], uint64[:, ::1], int64[::1])"
+)
+
+
+@njit(_SIGNATURE, cache=True, nogil=True)
+def _roll_one(
+    keys: Any, n: Any, word: Any, shift: Any, mask: Any, start: Any, table: Any, slots: Any, into: Any,
+    out_keys: Any, out_n: Any,
+) -> Any:  # fmt: skip
+    """Keys of one word: the number of groups, or −1 when `out_n` has no room for one more; fills the last three.
+
+    `slots` is full of −1 and a power of two long.
+    """
+    last = np.uint64(slots.size - 1)
+    n_groups = 0
+    for row in range(keys.shape[0]):
+        key = keys[row, 0]
+        for i in range(shift.size):
+            node = (key >> shift[i]) & mask[i]
+            key = (key & ~(mask[i] << shift[i])) | (table[start[i] + node] << shift[i])
+        hashed = key * _MIX
+        slot = (hashed ^ (hashed >> _FOLD)) & last
+        while True:
+            group = slots[slot]
+            if group < 0:
+                if n_groups + 1 == out_n.size:
+                    return -1
+                slots[slot] = n_groups
+                out_keys[n_groups, 0] = key
+                out_n[n_groups] = n[row]
+                into[row] = n_groups
+                n_groups += 1
+                break
+            if out_keys[group, 0] == key:
+                out_n[group] += n[row]
+                into[row] = group
+                break
+            slot = (slot + np.uint64(1)) & last
+    return n_groups
+
+
+@njit(_SIGNATURE, cache=True, nogil=True)
+def _roll(
+    keys: Any, n: Any, word: Any, shift: Any, mask: Any, start: Any, table: Any, slots: Any, into: Any,
+    out_keys: Any, out_n: Any,
+) -> Any:  # fmt: skip
+    """The same for keys of several words; a group's key is first written where the next group would stand."""
+    last = np.uint64(slots.size - 1)
+    n_groups, n_words = 0, keys.shape[1]
+    for row in range(keys.shape[0]):
+        for w in range(n_words):
+            out_keys[n_groups, w] = keys[row, w]
+        for i in range(shift.size):
+            old = out_keys[n_groups, word[i]]
+            node = (old >> shift[i]) & mask[i]
+            out_keys[n_groups, word[i]] = (old & ~(mask[i] << shift[i])) | (table[start[i] + node] << shift[i])
+        hashed = np.uint64(0)
+        for w in range(n_words):
+            hashed = (hashed ^ out_keys[n_groups, w]) * _MIX
+            hashed ^= hashed >> _FOLD
+        slot = hashed & last
+        while True:
+            group = slots[slot]
+            if group < 0:
+                if n_groups + 1 == out_n.size:
+                    return -1
+                slots[slot] = n_groups
+                out_n[n_groups] = n[row]
+                into[row] = n_groups
+                n_groups += 1
+                break
+            same = True
+            for w in range(n_words):
+                same &= out_keys[group, w] == out_keys[n_groups, w]
+            if same:
+                out_n[group] += n[row]
+                into[row] = group
+                break
+            slot = (slot + np.uint64(1)) & last
+    return n_groups
+
+
+@njit("int32[:, ::1](int32[::1], int32[::1], int32[::1], int64[::1], int64, int64)", cache=True, nogil=True)
+def histogram(group: Any, row: Any, code: Any, n: Any, n_groups: Any, n_codes: Any) -> Any:
+    """Units per group and code, (G, m): entry e adds n[e] to (group[row[e]], code[e])."""
+    found = np.zeros((n_groups, n_codes), dtype=np.int32)
+    for e in range(row.size):
+        found[group[row[e]], code[e]] += np.int32(n[e])
+    return found

@@ -1,0 +1,127 @@
+"""One node of the lattice, evaluated: its groups, and which of them stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.contracts import Requirement
+from sfumato.data.evidence import taken
+from sfumato.methods.feasibility import columns_of
+from sfumato.methods.fulldomain.evidence import Evidence
+from sfumato.methods.fulldomain.tables import Table, Tables
+
+if TYPE_CHECKING:
+    from sfumato.data.dataset import Dataset
+    from sfumato.data.evidence import Groups
+    from sfumato.methods.fulldomain.space import Ints, Keys, Node, Space
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A node's groups: `n` rows in each, and whether it stays (`kept`); the others are suppressed, row by row."""
+
+    space: Space
+    node: Node
+    keys: Keys = field(repr=False)
+    n: Ints = field(repr=False)
+    kept: Bools = field(repr=False)
+    of_base: NDArray[np.int32] | None = field(repr=False, default=None)
+
+    @cached_property
+    def n_suppressed(self) -> int:
+        """Rows that are suppressed."""
+        return int(self.n[~self.kept].sum())
+
+    @cached_property
+    def n_groups(self) -> int:
+        """Groups that stay."""
+        return int(self.kept.sum())
+
+    @cached_property
+    def smallest(self) -> int:
+        """Rows of the smallest group that stays; 0 when none does."""
+        return int(self.n[self.kept].min()) if self.n_groups else 0
+
+    @cached_property
+    def lost(self) -> Bools:
+        """Groups that are suppressed, without those of a population that hold no row."""
+        return ~self.kept & (self.n > 0)
+
+    def nodes(self, groups: Bools) -> list[Ints]:
+        """Node numbers of some groups, one array a column."""
+        keys = self.keys[groups]
+        return [self.space.layout.nodes(keys, j) for j in range(len(self.space.columns))]
+
+    def sums(self, of_tuples: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A figure of the space's tuples summed over groups, (G,)."""
+        assert self.of_base is not None
+        return np.bincount(self.of_base, weights=of_tuples, minlength=len(self.n))
+
+
+class Judge:
+    """Which groups of a node stay under these requirements, and whether few enough rows are suppressed.
+
+    Sizes are in units. Distributions are compared with the sensitive values of all rows, suppressed ones counted.
+    """
+
+    def __init__(self, dataset: Dataset, requirements: Sequence[Requirement], space: Space, share: Fraction) -> None:
+        self.space = space
+        self.most = int(share * space.n_rows)
+        self.least = max((r.least for r in requirements), default=1)
+        self.evidence = Evidence(dataset, columns_of(requirements), space)
+        self._alone = [r for r in requirements if _of_single_groups(r) and not _only_size(r)]
+        self._together = [r for r in requirements if not _of_single_groups(r)]
+        self.only_sizes = not self._alone and not self._together
+        repeats = self.evidence.by_unit
+        self.merging = not self._together and all(r.monotone(repeats) for r in requirements)
+        self.follows = repeats or bool(columns_of(requirements)) or bool(space.around)
+
+    def tables(self, *, follow: bool = False) -> Tables:
+        """Tables with what judging needs."""
+        return Tables(self.space, follow=follow or self.follows)
+
+    def too_small(self, table: Table) -> bool:
+        """Groups smaller than any that could pass hold too many rows: then so they do at every finer node."""
+        sizes = self.evidence.sizes(table)
+        return int(table.n[sizes < self.least].sum()) > self.most
+
+    def cut(self, table: Table) -> Cut:
+        """The node with its groups judged."""
+        sizes = self.evidence.sizes(table)
+        kept = (sizes >= self.least) & (table.n > 0)
+        if not self.only_sizes and kept.any():
+            kept[kept] = self._passing(self.evidence.of(table, sizes, kept))
+        return Cut(self.space, table.node, table.keys, table.n, kept, table.of_base)
+
+    def allows(self, cut: Cut) -> bool:
+        """No more rows are suppressed than asked, and at least one stays."""
+        return cut.n_suppressed <= self.most and cut.n_groups > 0
+
+    def _passing(self, groups: Groups) -> Bools:
+        passing = np.ones(groups.n_groups, dtype=np.bool_)
+        for requirement in self._alone:
+            passing &= requirement.passes(groups)
+        before = -1
+        while self._together and before != int(passing.sum()):
+            before = int(passing.sum())
+            for requirement in self._together:
+                passing[passing] = requirement.keeps(taken(groups, passing))
+        return passing
+
+
+def _of_single_groups(requirement: Requirement) -> bool:
+    return type(requirement).keeps is Requirement.keeps
+
+
+def _only_size(requirement: Requirement) -> bool:
+    """Any group of `least` units passes, whatever else is in it."""
+    return requirement.grows and not requirement.columns and requirement.reads == "groups"

@@ -1,0 +1,40 @@
+"""Loss of information by generalization and suppression, one short file each; the definitions are those of ARX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.methods.metrics.metric import Metric
+
+REGISTERED = (
+    "sfumato.methods.metrics.loss:Loss",
+    "sfumato.methods.metrics.entropy:NonUniformEntropy",
+    "sfumato.methods.metrics.precision:Precision",
+    "sfumato.methods.metrics.height:Height",
+    "sfumato.methods.metrics.discernibility:Discernibility",
+    "sfumato.methods.metrics.class_size:AverageClassSize",
+    "sfumato.methods.metrics.ambiguity:AmbiguityMetric",
+    "sfumato.methods.metrics.classification:ClassificationMetric",
+    "sfumato.methods.metrics.kl_divergence:KLDivergence",
+)
+
+
+def all_metrics() -> tuple[type[Metric], ...]:
+    """Every registered metric, in the order of the register."""
+    from sfumato.declared import load
+
+    return tuple(load(entry) for entry in REGISTERED)
+
+
+def parse(spec: str | Mapping[str, Any]) -> Metric:
+    """A metric from text (`loss:gs_factor=0.3`) or from a table with its `metric`.
+
+    >>> parse("precision:monotonic=true").parameters()
+    {'monotonic': True, 'aggregate': 'arithmetic_mean', 'gs_factor': 0.5}
+    """
+    from sfumato.declared import built
+
+    found: Metric = built(spec, all_metrics(), "metric")
+    return found

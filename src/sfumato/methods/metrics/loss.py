@@ -1,0 +1,68 @@
+"""Loss: the mean share of a column's leaves that a cell may stand for."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from sfumato.declared import declared
+from sfumato.methods.metrics.aggregates import Aggregate, ByColumn
+from sfumato.methods.metrics.metric import Metric, Setting, factors
+
+if TYPE_CHECKING:
+    from sfumato.methods.fulldomain.cuts import Cut
+    from sfumato.methods.metrics.metric import Floats
+
+
+@declared
+class Loss(Metric):
+    """Per column (Σ_rows loss − g·N/m) / (N − g·N/m), at least 0, of N rows and m leaves; then the aggregate.
+
+    A row that stays loses g·share, the share of the leaves under its node; a suppressed one s + (1 − s)·share, which
+    is 1 unless gs_factor < 0.5. With gs_factor f: s = min(2f, 1), g = min(2 − 2f, 1).
+    Does not see how values are distributed, nor whether columns belong together.
+    Iyengar 2002, §3.1; as ARX computes it.
+
+    >>> Loss().parameters()
+    {'aggregate': 'arithmetic_mean', 'gs_factor': 0.5}
+    """
+
+    aggregate: Aggregate = field(default="arithmetic_mean", kw_only=True)
+    gs_factor: Annotated[float, Field(ge=0, le=1)] = field(default=0.5, kw_only=True)
+    metric: ClassVar[str] = "loss"
+
+    def scorer(self, setting: Setting) -> _Losses:
+        """Sums over all rows are known per level; only suppressed groups are looked at one by one."""
+        return _Losses(self, setting)
+
+
+class _Losses(ByColumn):
+    def __init__(self, loss: Loss, setting: Setting) -> None:
+        space = setting.space
+        self._g, self._s = factors(loss.gs_factor)
+        self._n_rows = space.n_rows
+        self._shares = [
+            [levels.leaves(level) / levels.domain.size for level in range(levels.height + 1)] for levels in space.levels
+        ]
+        self._sums = setting.per_level(lambda j, level: space.rows_of_nodes[j][level] @ self._shares[j][level])
+        self._finest = np.array([self._g * self._n_rows / levels.domain.size for levels in space.levels])
+        least = [self._normed(self._g * sums, self._finest[j]) for j, sums in enumerate(self._sums)]
+        super().__init__(loss.aggregate, setting.weights, least)
+
+    def losses(self, cut: Cut) -> Floats:
+        """(d,)."""
+        whole = np.array([sums[level] for sums, level in zip(self._sums, cut.node, strict=True)])
+        n = cut.n[cut.lost]
+        nodes = cut.nodes(cut.lost)
+        lost = np.array([n @ self._shares[j][cut.node[j]][nodes[j]] for j in range(len(nodes))])
+        n_lost = float(cut.n_suppressed)
+        return self._normed(self._g * (whole - lost) + (1.0 - self._s) * lost + self._s * n_lost, self._finest)
+
+    def _normed(self, total: Floats, finest: Floats | np.float64) -> Floats:
+        span = self._n_rows - finest
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = np.where(span > 0, (total - finest) / span, 0.0)
+        return np.maximum(found, 0.0)

@@ -1,0 +1,96 @@
+"""What every metric promises: a score of each node of a lattice, and what no coarser node can score below."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.declared import plain
+from sfumato.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sfumato.data.dataset import Dataset
+    from sfumato.methods.fulldomain.cuts import Cut
+    from sfumato.methods.fulldomain.space import Space
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Score = float | tuple[float, ...]
+"""Smaller is better; a tuple is compared from its first number on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a metric is measured on: the lattice, the dataset behind it, and the weight of every column, at most 1."""
+
+    space: Space
+    dataset: Dataset = field(repr=False)
+    weights: Floats
+
+    @classmethod
+    def of(cls, space: Space, dataset: Dataset, weights: Mapping[str, float]) -> Setting:
+        """Weights divided by the largest; all are 1 when none is given, and 0.5 is that of a column not named."""
+        unknown = [name for name in weights if name not in space.columns]
+        if unknown:
+            raise ParameterError(f"weights: {', '.join(unknown)} is no quasi-identifier.")
+        given = np.array([float(weights.get(name, 0.5)) for name in space.columns])
+        if (given < 0).any() or not np.isfinite(given).all():
+            raise ParameterError("weights: every weight must be a number from 0 up.")
+        most = given.max(initial=0.0)
+        return cls(space, dataset, given / most if most else np.ones(len(given)))
+
+    def per_level(self, figure: Any) -> list[Floats]:
+        """A figure of every column and level, `figure(column, level)`, as one array a column."""
+        return [
+            np.array([figure(j, level) for level in range(height + 1)], dtype=np.float64)
+            for j, height in enumerate(self.space.heights)
+        ]
+
+
+class Scorer(ABC):
+    """A metric at work on one lattice. `follows`: it needs the way from groups back to tuples."""
+
+    follows: ClassVar[bool] = False
+
+    @abstractmethod
+    def score(self, cut: Cut) -> Score:
+        """The score of an evaluated node."""
+
+    def bounds(self, levels: NDArray[Any]) -> Floats | None:
+        """What a node and all coarser ones score at least, from its levels alone, (N, d) → (N,); None: not known."""
+        return None
+
+    def floor(self, cut: Cut) -> float:
+        """What an evaluated node and all coarser ones score at least."""
+        return -np.inf
+
+
+class Metric(ABC):
+    """A declared measure of loss: frozen parameters, and a scorer for every lattice it is used on."""
+
+    metric: ClassVar[str]
+
+    @abstractmethod
+    def scorer(self, setting: Setting) -> Scorer:
+        """The scorer on a lattice."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Public parameters, JSON-ready."""
+        return {one.name: plain(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
+
+
+def factors(gs_factor: float) -> tuple[float, float]:
+    """How much generalization and how much suppression count: 1 each at 0.5; below, suppression less; above,
+    generalization less.
+
+    >>> factors(0.5), factors(0.25), factors(1.0)
+    ((1.0, 1.0), (1.0, 0.5), (0.0, 1.0))
+    """
+    suppression = 2.0 * gs_factor if gs_factor < 0.5 else 1.0
+    generalization = 1.0 if gs_factor <= 0.5 else 1.0 - 2.0 * (gs_factor - 0.5)
+    return generalization, suppression
