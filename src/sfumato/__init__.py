@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 _WORDS = {
     "read": "desk:read",
+    "suggest_hierarchies": "desk:suggest_hierarchies",
     "publish": "desk:publish",
     "open": "desk:open",
     "verify": "desk:verify",
@@ -22,6 +23,7 @@ _WORDS = {
     "intervals": "data.hierarchy:intervals",
     "cuts": "data.hierarchy:cuts",
     "masking": "data.hierarchy:masking",
+    "prefixes": "data.hierarchy:prefixes",
     "dates": "data.hierarchy:dates",
     "groups": "data.hierarchy:groups",
     "ordered": "data.hierarchy:ordered",
@@ -78,12 +80,14 @@ if TYPE_CHECKING:
     from sfumato.data.hierarchy import intervals as intervals
     from sfumato.data.hierarchy import masking as masking
     from sfumato.data.hierarchy import ordered as ordered
+    from sfumato.data.hierarchy import prefixes as prefixes
     from sfumato.data.hierarchy import suppression as suppression
     from sfumato.desk import PublishedRelease as PublishedRelease
     from sfumato.desk import measure as measure
     from sfumato.desk import open as open
     from sfumato.desk import publish as publish
     from sfumato.desk import read as read
+    from sfumato.desk import suggest_hierarchies as suggest_hierarchies
     from sfumato.desk import verify as verify
     from sfumato.errors import Incompatible as Incompatible
     from sfumato.errors import Infeasible as Infeasible

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sfumato.contracts import Both, Method, Recipe, Release, Requirement, Worlds
     from sfumato.data.dataset import Dataset
     from sfumato.data.hierarchy import Hierarchy
+    from sfumato.data.suggest import Suggestions
     from sfumato.data.tabular import Tabular
     from sfumato.queries.answer import Answer
     from sfumato.verify import Verification
@@ -31,6 +32,19 @@ def read(source: Any, *, name: str | None = None, **options: Any) -> Dataset:
     from sfumato.data import files
 
     return files.read(source, name=name, **options)
+
+
+def suggest_hierarchies(table: Any, *, k: int = 5) -> Suggestions:
+    """A hierarchy for every quasi-identifier of a dataset (or for every column of an unread table), with the reason.
+
+    The result goes straight to `publish(hierarchies=…)`; `k` is how many units every node of a release will need.
+    """
+    from sfumato.data.dataset import Dataset
+    from sfumato.data.suggest import suggest
+
+    if k < 1:
+        raise ParameterError("k= says how many units a node needs: 1 or more.")
+    return suggest(table if isinstance(table, Dataset) else read(table), k)
 
 
 def publish(

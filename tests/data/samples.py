@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.data.dataset import Dataset, from_arrow
 from sfumato.data.hierarchies.rule import Hierarchy
-from sfumato.data.hierarchy import cuts, dates, groups, intervals, masking, ordered, suppression
+from sfumato.data.hierarchy import cuts, dates, groups, intervals, masking, ordered, prefixes, suppression
 
 TOWNS = ["Aa", "Bb", "Cc", "Dd", "Ee"]
 GRADES = ["low", "middle", "high", "top"]
@@ -22,6 +22,7 @@ reals = st.integers(-400, 400).map(lambda n: n / 4)
 days = st.dates(datetime.date(1979, 1, 1), datetime.date(1984, 12, 31))
 zips = st.integers(53_600, 53_799).map(str)
 codes = st.text("AB1", min_size=1, max_size=4)
+parts = st.text("A1.-", min_size=1, max_size=5)
 
 # name → (type, values, hierarchy or None for the proposed one)
 KINDS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any], Hierarchy | None]] = {
@@ -53,6 +54,7 @@ KINDS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any], Hierarchy | None]] =
         st.sampled_from(TOWNS),
         groups({"n": {"n1": TOWNS[:2], "n2": TOWNS[2:3]}, "s": {"s1": TOWNS[3:]}}),
     ),
+    "text prefixes": (pa.string(), parts, prefixes(".-")),
     "text ordered": (pa.string(), st.sampled_from(GRADES), ordered(GRADES)),
     "text ordered sizes": (pa.string(), st.sampled_from(GRADES), ordered([*GRADES, "best"], sizes=(2, 4))),
     "text suppressed": (pa.string(), codes, suppression()),

@@ -15,6 +15,7 @@ from sfumato.data.hierarchies.dates import dates
 from sfumato.data.hierarchies.intervals import intervals
 from sfumato.data.hierarchies.masking import masking
 from sfumato.data.hierarchies.ordered import ordered
+from sfumato.data.hierarchies.prefixes import prefixes
 from sfumato.data.hierarchies.rule import Hierarchy
 from sfumato.data.hierarchies.suppression import suppression
 from sfumato.data.prepare import prepare
@@ -31,6 +32,7 @@ __all__ = [
     "intervals",
     "masking",
     "ordered",
+    "prefixes",
     "prepare",
     "propose",
     "registered",

@@ -37,7 +37,7 @@ def prepare(dataset: Dataset, hierarchies: Mapping[str, Hierarchy], least: int, 
         placed = Placed(raw, np.arange(raw.size, dtype=np.int32))
         if column.role == "quasi":
             coarse = coarsens or _codes_ends(column.hierarchy)
-            placed = _place_quasi(dataset, column.name, column.hierarchy, max(least, 2)) if coarse else placed
+            placed = placed_column(dataset, column.name, column.hierarchy, max(least, 2)) if coarse else placed
         elif column.role == "sensitive" and column.hierarchy is not None:
             placed = _only_present(column.hierarchy.place(source_of(dataset, column.name, 0)), raw)
         columns.append(replace(column, kind=placed.domain.kind))
@@ -47,7 +47,8 @@ def prepare(dataset: Dataset, hierarchies: Mapping[str, Hierarchy], least: int, 
     return replace(dataset, schema=Schema(tuple(columns)), domains=domains, codes=codes, notes=tuple(notes))
 
 
-def _place_quasi(dataset: Dataset, name: str, hierarchy: Hierarchy | None, least: int) -> Placed:
+def placed_column(dataset: Dataset, name: str, hierarchy: Hierarchy | None, least: int) -> Placed:
+    """A quasi-identifier on its hierarchy's domain, or on what is proposed for a column without one."""
     source = source_of(dataset, name, least)
     placed = place_proposed(source) if hierarchy is None else hierarchy.place(source)
     if placed is not None:
