@@ -19,6 +19,7 @@ _WORDS = {
     "open": "desk:open",
     "verify": "desk:verify",
     "measure": "desk:measure",
+    "risk": "desk:risk",
     "PublishedRelease": "desk:PublishedRelease",
     "intervals": "data.hierarchy:intervals",
     "cuts": "data.hierarchy:cuts",
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from sfumato.desk import open as open
     from sfumato.desk import publish as publish
     from sfumato.desk import read as read
+    from sfumato.desk import risk as risk
     from sfumato.desk import suggest_hierarchies as suggest_hierarchies
     from sfumato.desk import verify as verify
     from sfumato.errors import Incompatible as Incompatible
@@ -98,6 +100,13 @@ if TYPE_CHECKING:
     from sfumato.methods.tables.anatomy import Anatomy as Anatomy
     from sfumato.methods.tables.mondrian import Mondrian as Mondrian
     from sfumato.requirements.alpha_k import AlphaK as AlphaK
+    from sfumato.requirements.average_risk import AverageRisk as AverageRisk
+    from sfumato.requirements.beta_likeness import BetaLikeness as BetaLikeness
+    from sfumato.requirements.delta_disclosure import DeltaDisclosure as DeltaDisclosure
+    from sfumato.requirements.delta_presence import DeltaPresence as DeltaPresence
     from sfumato.requirements.k_anonymity import KAnonymity as KAnonymity
+    from sfumato.requirements.k_map import KMap as KMap
     from sfumato.requirements.l_diversity import LDiversity as LDiversity
+    from sfumato.requirements.population_uniqueness import PopulationUniqueness as PopulationUniqueness
+    from sfumato.requirements.sample_uniqueness import SampleUniqueness as SampleUniqueness
     from sfumato.requirements.t_closeness import TCloseness as TCloseness

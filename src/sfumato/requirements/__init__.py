@@ -13,6 +13,13 @@ REGISTERED = (
     "sfumato.requirements.l_diversity:LDiversity",
     "sfumato.requirements.t_closeness:TCloseness",
     "sfumato.requirements.alpha_k:AlphaK",
+    "sfumato.requirements.delta_disclosure:DeltaDisclosure",
+    "sfumato.requirements.beta_likeness:BetaLikeness",
+    "sfumato.requirements.k_map:KMap",
+    "sfumato.requirements.delta_presence:DeltaPresence",
+    "sfumato.requirements.average_risk:AverageRisk",
+    "sfumato.requirements.sample_uniqueness:SampleUniqueness",
+    "sfumato.requirements.population_uniqueness:PopulationUniqueness",
 )
 
 
