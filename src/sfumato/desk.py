@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sfumato.chance import chance_of
 from sfumato.errors import ParameterError, SchemaError
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sfumato.data.suggest import Suggestions
     from sfumato.data.tabular import Tabular
     from sfumato.queries.answer import Answer
+    from sfumato.releases.form import Form
+    from sfumato.report.risk import RiskReport
     from sfumato.verify import Verification
 
 Progress = Callable[[str], None]
@@ -95,6 +97,22 @@ def measure(release: PublishedRelease, truth: Dataset, **options: Any) -> Tabula
 
     _refuse_unread(truth)
     return judge(release.release, truth, **options)
+
+
+def risk(table: Dataset | PublishedRelease | str | Path, **options: Any) -> RiskReport:
+    """How likely records are found, before anonymization or in a release (or the path of its package).
+
+    `quasi`: columns somebody may know; `population`: persons it was drawn from, as a number or a dataset; records
+    above `threshold` are at risk; `most_combined` columns are ranked together; `progress` is told what goes on.
+    """
+    from sfumato.report.risk import RiskReport
+    from sfumato.utility.risk import risks
+
+    subject = open(table) if isinstance(table, str | Path) else table
+    if isinstance(subject, PublishedRelease):
+        return RiskReport(risks(cast("Form", subject.release), **options))
+    _refuse_unread(subject)
+    return RiskReport(risks(subject, **options))
 
 
 def _refuse_unread(table: Any) -> None:

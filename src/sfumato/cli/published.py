@@ -75,6 +75,42 @@ DOCTOR = {
     "kernel_cache": record({"compiled": COUNT, "writable": FLAG}),
     "duckdb": ANYTHING,
 }
+ATTACKER = record(
+    {
+        "attacker": {"enum": ["prosecutor", "journalist", "marketer"]},
+        "basis": {"enum": ["exact", "upper bound", "estimate"]},
+        "average": NUMBER,
+        **{f"share_at_{name}": NUMBER for name in ("highest", "lowest", "risk")},
+        **{f"records_at_{name}": maybe(COUNT) for name in ("highest", "lowest", "risk")},
+        "highest": NUMBER,
+        "lowest": NUMBER,
+    }
+)
+RISK = {
+    "name": TEXT,
+    "quasi": listed(TEXT),
+    **dict.fromkeys(("n_rows", "n_records", "n_classes", "n_suppressed", "n_unique"), COUNT),
+    "threshold": NUMBER,
+    "population": maybe(COUNT),
+    "attackers": listed(ATTACKER),
+    "distribution": listed(
+        record(
+            {"attacker": TEXT, "above": NUMBER, "to": NUMBER, "records": COUNT, "share": NUMBER, "cumulative": NUMBER}
+        )
+    ),
+    "classes": listed(record({"size": COUNT, "classes": COUNT, "records": COUNT, "share": NUMBER})),
+    "columns": listed(
+        record(
+            {
+                **dict.fromkeys(("size", "distinct", "unique_rows"), COUNT),
+                "columns": {**TEXT, "description": "Names of the columns, comma-separated."},
+                "distinctness": NUMBER,
+                "separation": NUMBER,
+            }
+        )
+    ),
+    "notes": listed(TEXT),
+}
 ROW = {
     "type": "object",
     "description": "The query's own columns; per uncertain column x also x__lo and x__hi (hard bounds, null: "
@@ -96,6 +132,7 @@ PRINTED: dict[str, tuple[str, dict[str, Any]]] = {
         record({"package": TEXT, "holds": FLAG, "findings": listed(FINDING)}),
     ),
     "figures": ("sfumato measure --json", record({"package": TEXT, "figures": listed(FIGURE)})),
+    "risk": ("sfumato risk --json", record(RISK)),
     "doctor": ("sfumato doctor --json", record(DOCTOR)),
     "demo": ("sfumato demo --json", record({"output": TEXT, "questions": listed(ANYTHING)})),
 }

@@ -55,8 +55,7 @@ class Profile(Tabular):
 
 def profile(dataset: Dataset, *, most_combined: int = 3) -> Profile:
     """Every column, combinations of quasi-identifiers (as given, else as proposed), dependencies, proposed roles."""
-    facts = [_facts(dataset, name) for name in dataset.schema.names()]
-    proposed = one_unit(facts, {one.name: suggest_role(one, dataset.n_rows) for one in facts})
+    facts, proposed = _proposed(dataset)
     quasi = dataset.schema.names("quasi") or tuple(name for name, (role, _) in proposed.items() if role == "quasi")
     combined, notes = uniques(dataset, quasi, most_combined) if quasi else ([], [])
     compared = [one.name for one in facts if proposed[one.name][0] != "identifier"]
@@ -66,6 +65,17 @@ def profile(dataset: Dataset, *, most_combined: int = 3) -> Profile:
         _dependencies_table(dependencies(dataset, compared)),
         [*dataset.notes, *notes],
     )
+
+
+def proposed_quasi(dataset: Dataset) -> tuple[str, ...]:
+    """Columns that the profile would call quasi-identifiers."""
+    return tuple(name for name, (role, _) in _proposed(dataset)[1].items() if role == "quasi")
+
+
+def _proposed(dataset: Dataset) -> tuple[list[Facts], dict[str, tuple[Any, str]]]:
+    """What is counted about every column, and the role that suits it with the reason."""
+    facts = [_facts(dataset, name) for name in dataset.schema.names()]
+    return facts, one_unit(facts, {one.name: suggest_role(one, dataset.n_rows) for one in facts})
 
 
 def _facts(dataset: Dataset, name: str) -> Facts:

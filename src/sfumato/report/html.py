@@ -28,7 +28,7 @@ PUBLISHED_AS = {
 
 def public_report(release: Release) -> bytes:
     """The page that goes with the package, as UTF-8 HTML with a strict content security policy and no scripts."""
-    style = _part("report.css")
+    style = part("report.css")
     page = _environment().get_template("report.html.j2")
     facts = facts_of(release)
     text = page.render(
@@ -83,9 +83,10 @@ def _example(facts: Facts) -> str:
 
 
 def _environment() -> Environment:
-    loader = DictLoader({"report.html.j2": _part("report.html.j2")})
+    loader = DictLoader({"report.html.j2": part("report.html.j2")})
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """A template or style sheet of this room."""
     return files("sfumato.report").joinpath("templates", name).read_text(encoding="utf8")

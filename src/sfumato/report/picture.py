@@ -16,11 +16,12 @@ WIDTH, HEIGHT, FOOT, TOP, WIDEST = 640, 190, 26, 22, 80
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: a label, its height and what a pointer over it says."""
+    """One bar: a label, its height, what a pointer over it says, and what stands above it (None: its height)."""
 
     label: str
     value: int
     words: str
+    shown: str | None = None
 
 
 def size_bars(sizes: NDArray[np.int64], most: int = 16) -> list[Bar]:
@@ -45,14 +46,17 @@ def size_bars(sizes: NDArray[np.int64], most: int = 16) -> list[Bar]:
     return bars
 
 
-def bar_chart(bars: Sequence[Bar], title: str) -> str:
-    """A bar chart; labels are thinned so that they never touch."""
+def bar_chart(bars: Sequence[Bar], title: str, line: Sequence[float] = ()) -> str:
+    """A bar chart; labels are thinned so that they never touch.
+
+    `line`: shares of the whole up to each bar; line and bars are then drawn on one scale.
+    """
     if not bars:
         return ""
-    most = max(bar.value for bar in bars) or 1
+    most = (sum if line else max)(bar.value for bar in bars) or 1
     slot = min(WIDTH / len(bars), WIDEST)
     every = max(1, -(-max(len(bar.label) for bar in bars) * 8 // int(slot)))
-    parts = [_opening(title)]
+    parts, texts = [_opening(title)], []
     for i, bar in enumerate(bars):
         height = (HEIGHT - FOOT - TOP) * bar.value / most
         x, y = i * slot, HEIGHT - FOOT - height
@@ -61,13 +65,23 @@ def bar_chart(bars: Sequence[Bar], title: str) -> str:
             f'height="{height:.1f}" rx="1.5"><title>{escape(bar.words)}</title></rect>'
         )
         if bar.value and slot >= 30:
-            parts.append(_text(x + slot / 2, y - 5, number(bar.value), "count"))
+            texts.append(_text(x + slot / 2, y - 5, number(bar.value) if bar.shown is None else bar.shown, "count"))
         if i % every == 0:
             half = len(bar.label) * 3.6
             middle = min(max(x + slot / 2, half), WIDTH - half)
-            parts.append(_text(middle, HEIGHT - 8, bar.label, "tick"))
-    parts.append(f'<line class="axis" x1="0" y1="{HEIGHT - FOOT}" x2="{WIDTH}" y2="{HEIGHT - FOOT}"/></svg>')
-    return "".join(parts)
+            texts.append(_text(middle, HEIGHT - 8, bar.label, "tick"))
+    parts.append(_line(line, slot))
+    parts.append(f'<line class="axis" x1="0" y1="{HEIGHT - FOOT}" x2="{WIDTH}" y2="{HEIGHT - FOOT}"/>')
+    return "".join([*parts, *texts, "</svg>"])
+
+
+def _line(shares: Sequence[float], slot: float) -> str:
+    """Shares as a line through the middles of the bars."""
+    if not shares:
+        return ""
+    full = HEIGHT - FOOT - TOP
+    points = " ".join(f"{(i + 0.5) * slot:.1f},{HEIGHT - FOOT - full * share:.1f}" for i, share in enumerate(shares))
+    return f'<polyline class="line" points="{points}"/>'
 
 
 def share_bar(share: float, words: str) -> str:
