@@ -149,15 +149,21 @@ def _method(found: str | dict[str, Any]) -> Method:
 
 
 def _hierarchies(columns: Mapping[str, ColumnEntry], flags: Sequence[str], folder: Path) -> dict[str, Hierarchy]:
+    specs = {name: entry.hierarchy for name, entry in columns.items() if entry.hierarchy}
+    found = {name: _hierarchy(name, spec, folder) for name, spec in specs.items()}
+    return found | dict(map(hierarchy_of_flag, flags))
+
+
+def hierarchy_of_flag(text: str) -> tuple[str, Hierarchy]:
+    """A `--hierarchy` option as a column and its hierarchy; file paths count from here."""
+    name, spec = hierarchy_flag(text)
+    return name, _hierarchy(name, spec, Path())
+
+
+def _hierarchy(name: str, spec: Mapping[str, Any], base: Path) -> Hierarchy:
     from sfumato.data.hierarchy import from_spec
 
-    specs = {name: entry.hierarchy for name, entry in columns.items() if entry.hierarchy}
-    asked = [(name, spec, folder) for name, spec in specs.items()]
-    asked += [(name, spec, Path()) for name, spec in map(hierarchy_flag, flags)]
-    found = {}
-    for name, spec, base in asked:
-        try:
-            found[name] = from_spec(spec, base=base)
-        except ParameterError as error:
-            raise ParameterError(f"Hierarchy of {name!r}: {error}") from None
-    return found
+    try:
+        return from_spec(spec, base=base)
+    except ParameterError as error:
+        raise ParameterError(f"Hierarchy of {name!r}: {error}") from None

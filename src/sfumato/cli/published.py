@@ -111,6 +111,23 @@ RISK = {
     ),
     "notes": listed(TEXT),
 }
+NODE = record({"label": TEXT, "values": COUNT, "rows": COUNT, "units": COUNT})
+LEVEL = record(
+    {
+        **dict.fromkeys(("level", "n_nodes", "n_empty", "smallest", "n_below_k", "rows_below_k"), COUNT),
+        "median": NUMBER,
+    },
+    nodes=listed(NODE),
+)
+HIERARCHY = record(
+    {
+        "column": TEXT,
+        "hierarchy": maybe(ANYTHING),
+        "origin": {"enum": ["project", "set", "suggested"]},
+        "reason": TEXT,
+        "levels": listed(LEVEL),
+    }
+)
 ROW = {
     "type": "object",
     "description": "The query's own columns; per uncertain column x also x__lo and x__hi (hard bounds, null: "
@@ -127,6 +144,10 @@ PRINTED: dict[str, tuple[str, dict[str, Any]]] = {
     "answer": ("sfumato query --json", listed(ROW)),
     "profile": ("sfumato profile --json", record(PROFILE)),
     "init": ("sfumato init --json", record({"project": TEXT, "columns": listed(SUGGESTION)})),
+    "hierarchy": (
+        "sfumato hierarchy --json",
+        record({"table": TEXT, "k": COUNT, "unit": TEXT, "columns": listed(HIERARCHY)}),
+    ),
     "verification": (
         "sfumato verify --json",
         record({"package": TEXT, "holds": FLAG, "findings": listed(FINDING)}),

@@ -113,7 +113,7 @@ def _of_texts(values: pa.Array) -> tuple[Hierarchy, str]:
         return masking(), "Codes with digits, of one length, that share their beginnings: masked from the right."
     return suppression(), (
         "Names without shared parts: the value or nothing. If you know an order or groups, ordered, groups or a file "
-        "keep more."
+        "keep more; without any hierarchy Mondrian publishes sets of values."
     )
 
 
