@@ -1,13 +1,16 @@
-"""The slow twin of the full-domain search, by hand: five rows, two columns, six nodes."""
+"""The slow twin of the full-domain search, by hand: five rows, two columns, six nodes; then against ARX on Adult."""
 
 from __future__ import annotations
 
 import doctest
 from math import inf, log2, sqrt
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
+from tests.methods.arx_figures import NODES, OPTIMA, Figure
 from tests.oracles import lattice
 from tests.oracles.lattice import Outcome, Table, exhaustive, generalize
 
@@ -150,3 +153,44 @@ def test_exhaustive(limit: float, valid: set[Any], minimal: set[Any], best: floa
 def test_nothing_is_valid() -> None:
     found = exhaustive(TABLE, lambda rows: len(rows) > 5, 0.5, lattice.height())
     assert (found.valid, found.best, found.best_nodes) == (set(), None, set())
+
+
+ADULT = Path("/work/shared/data/adult")
+BY_SIZE = [
+    f for f in [*OPTIMA, *NODES] if f.data == "adult" and [name for name, *_ in f.requirements] == ["KAnonymity"]
+]
+SCORES = {
+    "Loss": lattice.loss,
+    "NonUniformEntropy": lattice.entropy,
+    "Precision": lattice.precision,
+    "Discernibility": lattice.discernibility,
+    "AverageClassSize": lattice.average_class_size,
+}
+
+
+@pytest.fixture(scope="module")
+def adult() -> Table:
+    if not ADULT.exists():
+        pytest.skip("the Adult table is not on this machine")
+    rows = pq.read_table(ADULT / "adult_arx_30162.parquet").to_pylist()
+    hierarchies = {}
+    for column in rows[0]:
+        lines = (ADULT / "hierarchies_arx" / f"adult_hierarchy_{column}.csv").read_text("utf-8").splitlines()
+        hierarchies[column] = {line.split(";")[0]: line.split(";") for line in lines}
+    return Table([{column: str(value) for column, value in row.items()} for row in rows], hierarchies)
+
+
+@pytest.mark.parametrize("figure", BY_SIZE, ids=lambda f: f"{f.source}-{f.metric[0]}-{f.limit}")
+def test_arx_scores_the_same(adult: Table, figure: Figure) -> None:
+    assert figure.levels is not None
+    table = Table(adult.rows, {column: adult.hierarchies[column] for column in figure.levels})
+    (_, size), (name, asked) = figure.requirements[0], figure.metric
+    found = generalize(table, tuple(figure.levels.values()), lambda rows: len(rows) >= size)
+    assert SCORES[name](**asked)(table, found) == pytest.approx(figure.score, rel=1e-9)
+    assert figure in NODES or found.n_suppressed <= lattice.most_suppressed(figure.limit, len(table.rows))
+
+
+def test_the_mean_loss_of_adult_under_five_anonymity(adult: Table) -> None:
+    found = generalize(adult, (0, 3, 0, 1, 1, 1, 1, 2, 0), lambda rows: len(rows) >= 5)
+    assert (len(found.groups) - len(found.suppressed), found.n_suppressed) == (370, 1178)
+    assert lattice.loss(aggregate="arithmetic_mean")(adult, found) == pytest.approx(0.292816, abs=1e-6)
