@@ -20,7 +20,6 @@ _WORDS = {
     "verify": "desk:verify",
     "measure": "desk:measure",
     "risk": "desk:risk",
-    "risk": "desk:risk",
     "PublishedRelease": "desk:PublishedRelease",
     "intervals": "data.hierarchy:intervals",
     "cuts": "data.hierarchy:cuts",
@@ -89,7 +88,6 @@ if TYPE_CHECKING:
     from sfumato.desk import open as open
     from sfumato.desk import publish as publish
     from sfumato.desk import read as read
-    from sfumato.desk import risk as risk
     from sfumato.desk import risk as risk
     from sfumato.desk import suggest_hierarchies as suggest_hierarchies
     from sfumato.desk import verify as verify

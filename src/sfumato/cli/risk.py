@@ -52,7 +52,8 @@ def risk(
         emit_json(found.json())
     else:
         emit(repr(found))
-    suggest(_next(source, html))
+    if source != "-" or html is not None:
+        suggest(_next(source, html))
 
 
 def _is_package(source: str) -> bool:
