@@ -9,9 +9,9 @@ sensitive column is never a quasi-identifier, whether a requirement reads it or 
 under «practical monotonicity», where it may stop short of the optimum, is left out.
 
 Tables: adult is `adult_arx_30162` with `hierarchies_arx`, cup is `cup_63441` with `cup_hierarchy_*`. `adult_europa` is
-adult as ARX had it before 2017, one label misspelt (`CHANGED_LABELS`). The full FARS table is here only as integers,
-whose coarser labels are not those of ARX's file, so nothing of it is listed; nor is anything that needs ARX's subset
-files (δ-presence, k-map inside a sample) or its seeded subsets.
+adult as ARX had it before 2017, one label misspelt (`CHANGED_LABELS`). fars is `fars_100937_int` with
+`fars_int_hierarchy_*`, other labels for the same groups; isex has three leaves right below the root. Nothing is listed
+that needs ARX's subset files (δ-presence, k-map inside a sample) or its seeded subsets.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ COLUMNS = {
         "salary-class",
     ),
     "cup": ("ZIP", "AGE", "GENDER", "INCOME", "STATE", "RAMNTALL", "NGIFTALL", "MINRAMNT"),
+    "fars": ("iage", "irace", "ideathmon", "ideathday", "isex", "ihispanic", "istatenum", "iinjury"),
 }
 COLUMNS["adult_europa"] = COLUMNS["adult"]
-SENSITIVE = {"adult": "occupation", "adult_europa": "occupation", "cup": "RAMNTALL"}
+SENSITIVE = {"adult": "occupation", "adult_europa": "occupation", "cup": "RAMNTALL", "fars": "istatenum"}
 CHANGED_LABELS = {"adult_europa": {"native-country": {"England": ("England", "Europa", "*")}}}
 
 
@@ -56,6 +57,7 @@ class Figure(NamedTuple):
 
 ENTROPY = ("NonUniformEntropy", {"monotonic": False, "aggregate": "sum"})
 MONOTONIC_ENTROPY = ("NonUniformEntropy", {"monotonic": True, "aggregate": "sum"})
+DM = ("Discernibility", {"monotonic": False})
 DM_STAR = ("Discernibility", {"monotonic": True})
 AECS = ("AverageClassSize", {"gs_factor": 0.5})
 PRECISION = ("Precision", {"monotonic": False, "gs_factor": 0.5, "aggregate": "arithmetic_mean"})
@@ -111,12 +113,22 @@ def cup_wide(metric: tuple[str, dict[str, Any]], *requirements: tuple[Any, ...])
     return "cup", True, requirements, metric
 
 
+def fars(metric: tuple[str, dict[str, Any]], *requirements: tuple[Any, ...]) -> tuple[Any, ...]:
+    return "fars", False, requirements, metric
+
+
+def fars_wide(metric: tuple[str, dict[str, Any]], *requirements: tuple[Any, ...]) -> tuple[Any, ...]:
+    return "fars", True, requirements, metric
+
+
 KA, LD, EL = "TestAnonymizationKAnonymity", "TestAnonymizationLDiversity", "TestAnonymizationEntropyLDiversity"
 TC, OD, BL = "TestAnonymizationTCloseness", "TestAnonymizationOrderedDistanceTCloseness", "TestAnonymizationBLikeness"
 CO, RB, KM = "TestAnonymizationCombinations", "TestAnonymizationRiskBased", "TestAnonymizationKMap"
 HE, UL, UM = "TestAnonymizationHeuristic", "TestUtilityMetricsLoss", "TestUtilityMetrics"
 
-GIFT = "RAMNTALL"
+GIFT, STATE = "RAMNTALL", "istatenum"
+STATE_TREE = closeness(0.2, "hierarchical", STATE)
+STATE_RECURSIVE = diversity(5, "recursive", STATE, 4.0)
 TREE, GIFT_TREE = closeness(0.2, "hierarchical"), closeness(0.2, "hierarchical", GIFT)
 EQUAL = closeness(0.2, "equal")
 RECURSIVE, GIFT_RECURSIVE = diversity(5, "recursive", c=4.0), diversity(5, "recursive", GIFT, 4.0)
@@ -189,6 +201,28 @@ OPTIMA: list[Figure] = [
     search(HE, adult_wide(ENTROPY, k(100)), 1.0, 353204.98690739064, "101232211"),
     search(HE, adult_wide(loss(), k(5)), 0.04, 0.26611081915757495, "030111120"),
     search(RB, adult_wide(ENTROPY, ("AverageRisk", 0.01)), 0.04, 314637.8461904862, "101132211"),
+    search(KA, fars_wide(DM_STAR, k(5)), 0.04, 4469271.0, "02221210"),
+    search(KA, fars_wide(DM_STAR, k(100)), 0.04, 56052481.0, "02331222"),
+    search(KA, fars_wide(DM_STAR, k(5)), 0.0, 142377891.0, "12331212"),
+    search(KA, fars_wide(DM_STAR, k(100)), 0.0, 436925397.0, "52331202"),
+    search(LD, fars(MONOTONIC_ENTROPY, STATE_RECURSIVE), 0.04, 590389.0228300437, "0211020"),
+    search(LD, fars(MONOTONIC_ENTROPY, diversity(100, "recursive", STATE, 4.0)), 0.04, None, None),
+    search(LD, fars(ENTROPY, diversity(5, "distinct", STATE)), 0.04, 629604.893355563, "0211020"),
+    search(LD, fars(ENTROPY, diversity(100, "distinct", STATE)), 0.04, None, None),
+    search(LD, fars(MONOTONIC_ENTROPY, STATE_RECURSIVE), 0.0, 1201007.0880104562, "0233122"),
+    search(LD, fars(ENTROPY, diversity(5, "distinct", STATE)), 0.0, 1201007.0880104562, "0233122"),
+    search(TC, fars(DM_STAR, STATE_TREE, k(5)), 0.04, 42929731.0, "0232121"),
+    search(TC, fars(DM_STAR, STATE_TREE, k(100)), 0.04, 92944831.0, "0233022"),
+    search(TC, fars(DM_STAR, STATE_TREE, k(5)), 0.0, 780794309.0, "1233122"),
+    search(TC, fars(DM_STAR, STATE_TREE, k(100)), 0.0, 780794309.0, "1233122"),
+    search(CO, fars(MONOTONIC_ENTROPY, k(5)), 0.0, 1201007.0880104562, "0233122"),
+    search(CO, fars(MONOTONIC_ENTROPY, STATE_TREE), 0.0, 1429434.050891089, "1233122"),
+    search(CO, fars(ENTROPY, k(5)), 0.05, 560028.8197749631, "0023000"),
+    search(CO, fars(MONOTONIC_ENTROPY, k(5), STATE_TREE), 0.05, 913268.7198249138, "2211020"),
+    search(CO, fars(MONOTONIC_ENTROPY, STATE_TREE), 0.05, 913268.7198249138, "2211020"),
+    search(CO, fars(MONOTONIC_ENTROPY, STATE_RECURSIVE), 0.05, 585933.0095846694, "0201120"),
+    search(CO, fars(ENTROPY, k(5), STATE_TREE), 0.05, 958932.8909394152, "2211020"),
+    search(CO, fars(ENTROPY, STATE_RECURSIVE), 0.05, 630178.7565353523, "0211020"),
 ]
 
 RANKS: list[tuple[float, float, tuple[tuple[Any, ...], ...], str, str]] = [
@@ -228,6 +262,8 @@ FOUND: list[Figure] = [
     search(EL, cup(DM_STAR, diversity(5, "grassberger", GIFT)), 0.04, 1833435.0, "4010131"),
     search(EL, cup(DM_STAR, diversity(100, "grassberger", GIFT)), 0.03, 45168281.0, "4400131"),
     search(RB, adult_wide(loss(), ("SampleUniqueness", 0.01)), 0.04, 0.1606952725863784, "030011110"),
+    search(HE, fars_wide(loss(), k(5)), 0.5, 0.15285378029058072, "30110010"),
+    search(HE, fars_wide(DM, k(100)), 0.04, 186964793.0, "12331212"),
     search(HE, cup_wide(loss(), k(5)), 0.04, 0.16168926109132675, "43000122"),
     search(HE, cup_wide(ENTROPY, k(100)), 1.0, 1994002.8308631124, "34110444"),
     search(
@@ -275,6 +311,38 @@ NODES: list[Figure] = [
                 "4112130": 55.74780316344464,
                 "0201144": 615.9320388349514,
                 "5311004": 20.937623762376237,
+            },
+        ),
+        (
+            fars(AECS, k(5)),
+            0.05,
+            {
+                "0000000": 122.34787878787878,
+                "0101011": 33.985521885521884,
+                "0230110": 32.83571893298634,
+                "2120011": 53.604354753053634,
+                "1103111": 118.74941176470588,
+                "4000022": 45.121591417076445,
+                "4202111": 355.4119718309859,
+                "0233102": 208.11752577319587,
+                "4020122": 171.95400340715503,
+                "5233122": 100937.0,
+            },
+        ),
+        (
+            fars(ENTROPY, k(5)),
+            0.05,
+            {
+                "0000000": 805526.2618565465,
+                "1210000": 696176.3879723677,
+                "2003000": 682336.4039584913,
+                "3010020": 751011.6298107738,
+                "1110012": 927455.5811200172,
+                "1022011": 755224.4599748307,
+                "3020002": 890430.8923091795,
+                "4010021": 862746.9598747758,
+                "4201101": 1000571.2210988334,
+                "5233122": 1828114.5308318876,
             },
         ),
         (
