@@ -16,6 +16,7 @@ _WORDS = {
     "read": "desk:read",
     "suggest_hierarchies": "desk:suggest_hierarchies",
     "publish": "desk:publish",
+    "search": "desk:search",
     "open": "desk:open",
     "verify": "desk:verify",
     "measure": "desk:measure",
@@ -37,7 +38,7 @@ _WORDS = {
     "Infeasible": "errors:Infeasible",
     "Unanswerable": "errors:Unanswerable",
 }
-_ROOMS = ("sfumato.requirements", "sfumato.methods.tables")
+_ROOMS = ("sfumato.requirements", "sfumato.methods.tables", "sfumato.methods.metrics")
 
 
 def _places() -> dict[str, str]:
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from sfumato.desk import publish as publish
     from sfumato.desk import read as read
     from sfumato.desk import risk as risk
+    from sfumato.desk import search as search
     from sfumato.desk import suggest_hierarchies as suggest_hierarchies
     from sfumato.desk import verify as verify
     from sfumato.errors import Incompatible as Incompatible
@@ -97,7 +99,17 @@ if TYPE_CHECKING:
     from sfumato.errors import SchemaError as SchemaError
     from sfumato.errors import SfumatoError as SfumatoError
     from sfumato.errors import Unanswerable as Unanswerable
+    from sfumato.methods.metrics.ambiguity import AmbiguityMetric as AmbiguityMetric
+    from sfumato.methods.metrics.class_size import AverageClassSize as AverageClassSize
+    from sfumato.methods.metrics.classification import ClassificationMetric as ClassificationMetric
+    from sfumato.methods.metrics.discernibility import Discernibility as Discernibility
+    from sfumato.methods.metrics.entropy import NonUniformEntropy as NonUniformEntropy
+    from sfumato.methods.metrics.height import Height as Height
+    from sfumato.methods.metrics.kl_divergence import KLDivergence as KLDivergence
+    from sfumato.methods.metrics.loss import Loss as Loss
+    from sfumato.methods.metrics.precision import Precision as Precision
     from sfumato.methods.tables.anatomy import Anatomy as Anatomy
+    from sfumato.methods.tables.lattice import Lattice as Lattice
     from sfumato.methods.tables.mondrian import Mondrian as Mondrian
     from sfumato.requirements.alpha_k import AlphaK as AlphaK
     from sfumato.requirements.average_risk import AverageRisk as AverageRisk

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sfumato.queries.answer import Answer
     from sfumato.releases.form import Form
     from sfumato.report.risk import RiskReport
+    from sfumato.searching import Found
     from sfumato.verify import Verification
 
 Progress = Callable[[str], None]
@@ -72,6 +73,38 @@ def publish(
         progress(f"publishing {dataset.n_rows} rows with {method.name}")
     release = make_release(dataset, method, require=require, hierarchies=hierarchies or {}, chance=chance_of(seed))
     return PublishedRelease(release, original=dataset)
+
+
+def search(
+    dataset: Dataset,
+    methods: Method | Sequence[Method],
+    *,
+    require: Requirement | Both | Sequence[Requirement],
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    time_limit: float | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    memory: str | Path | None = None,
+) -> Found:
+    """Candidates that meet every requirement, the best first; `Infeasible` or `Incompatible` when there is none.
+
+    `time_limit` in seconds bounds the search of a lattice; `memory` is a file in which it is kept and taken up again.
+    """
+    from sfumato.contracts import Method as AnyMethod
+    from sfumato.methods.publication import every
+    from sfumato.searching import Job
+    from sfumato.searching import search as look
+
+    _refuse_unread(dataset)
+    listed = [methods] if isinstance(methods, AnyMethod) else list(methods)
+    if not listed or not all(isinstance(method, AnyMethod) for method in listed):
+        raise ParameterError("Name at least one method, made with its parameters: search(people, [sf.Lattice()], …).")
+
+    def hand_out(release: Release) -> PublishedRelease:
+        return PublishedRelease(release, original=dataset)
+
+    job = Job(dataset, every(require), hierarchies or {}, hand_out, seed)
+    return look(job, listed, time_limit=time_limit, tell=progress, memory=Path(memory) if memory else None)
 
 
 def open(path: str | Path) -> PublishedRelease:

@@ -23,6 +23,7 @@ DEEPER = {"verify/regions.py:nodes": "runs of equal labels on every level, ended
 BASES = {
     "requirements": "Requirement",
     "methods.tables": "Method",
+    "methods.metrics": "Metric",
     "data.hierarchies": "Hierarchy",
     "releases": "Form",
 }

@@ -25,7 +25,7 @@ STEPS: list[set[str]] = [
     {"methods", "queries"},
     {"mining", "attacks", "utility", "verify"},
     {"report"},
-    {"saving"},
+    {"saving", "searching"},
     {"desk"},
     {"cli", "workbench", "studies"},
 ]

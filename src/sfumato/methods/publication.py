@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sfumato.chance import Chance, chance_of
 from sfumato.contracts import Both, Method, Promise, Release, Requirement
-from sfumato.data.hierarchy import prepare
-from sfumato.errors import Incompatible, Infeasible, ParameterError, SchemaError, SfumatoError
-from sfumato.methods.feasibility import described, promised_as, refuse_infeasible, refuse_unreadable, units_repeat
+from sfumato.errors import Infeasible, ParameterError, SfumatoError
+from sfumato.methods.around import around
+from sfumato.methods.feasibility import described, promised_as, units_repeat
+from sfumato.methods.preparation import prepared_for
 from sfumato.methods.tracing import with_units, without_units
 
 if TYPE_CHECKING:
@@ -39,20 +40,32 @@ def make_release(
     method's word is not taken: every requirement is judged again on the finished release, and what was achieved there
     is what the recipe promises. `chance` defaults to the operating system's secret source.
     """
-    chance = chance or chance_of(None)
+    secret = chance or chance_of(None)
     requirements = every(require)
-    _refuse_unfit(dataset, requirements)
-    method.accepts(dataset, requirements)
-    refuse_infeasible(dataset, requirements)
-    prepared = prepare(dataset, hierarchies or {}, max(2, *(r.least for r in requirements)), coarsens=method.coarsens)
+    prepared = prepared_for(dataset, method, requirements, hierarchies or {})
+    return finished(
+        dataset, prepared, method, requirements, lambda some: method.publish(some, requirements, secret), title
+    )
+
+
+def finished(
+    dataset: Dataset,
+    prepared: Dataset,
+    method: Method,
+    requirements: Sequence[Requirement],
+    made: Callable[[Dataset], Release],
+    title: str | None = None,
+) -> Release:
+    """A release that `made` gives of the prepared dataset, judged, with its recipe."""
     if prepared.units is None:
-        release = method.publish(prepared, requirements, chance)
+        release = made(prepared)
         evidence = release.evidence()
     else:
         traced, column = with_units(prepared)
-        release, evidence = without_units(method.publish(traced, requirements, chance), column)
+        release, evidence = without_units(made(traced), column)
     if evidence is None or evidence.n_groups == 0:
         raise Infeasible(f"{method.name} found nothing it could publish. Ask for less, or use another method.")
+    evidence = replace(evidence, around=around(release, prepared))
     promises = _judged(method, requirements, evidence, units_repeat(prepared))
     recipe = replace(
         release.recipe,
@@ -60,7 +73,6 @@ def make_release(
         parameters=method.parameters(),
         promises=promises,
         unit=next(iter(prepared.schema.names("unit")), "row"),
-        reproducible=chance.reproducible,
         notes=_notes(dataset, prepared, release, promises),
         title=title,
     )
@@ -76,18 +88,6 @@ def every(require: Requirement | Both | Sequence[Requirement | Both]) -> tuple[R
     if not found:
         raise ParameterError("A release needs at least one requirement, such as KAnonymity(5).")
     return tuple(dict.fromkeys(found))
-
-
-def _refuse_unfit(dataset: Dataset, requirements: Sequence[Requirement]) -> None:
-    """What no method could serve."""
-    if dataset.n_rows == 0:
-        raise SchemaError("The dataset has no rows; there is nothing to publish.")
-    if not dataset.schema.names("quasi"):
-        raise Incompatible(
-            "No column has the role quasi, so no requirement says anything. Name the columns by which a person could "
-            "be recognised with roles(quasi=…)."
-        )
-    refuse_unreadable(dataset, requirements)
 
 
 def _judged(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -64,13 +64,14 @@ class Cut:
     def sums(self, of_tuples: NDArray[np.float64]) -> NDArray[np.float64]:
         """A figure of the space's tuples summed over groups, (G,)."""
         assert self.of_base is not None
-        return np.bincount(self.of_base, weights=of_tuples, minlength=len(self.n))
+        return np.bincount(self.of_base, weights=of_tuples, minlength=len(self.n)).astype(np.float64)
 
 
 class Judge:
     """Which groups of a node stay under these requirements, and whether few enough rows are suppressed.
 
-    Sizes are in units. Distributions are compared with the sensitive values of all rows, suppressed ones counted.
+    Sizes are in units. Distributions are compared with the sensitive values of all rows, suppressed ones counted;
+    `settled` compares with those of the rows that stay.
     """
 
     def __init__(self, dataset: Dataset, requirements: Sequence[Requirement], space: Space, share: Fraction) -> None:
@@ -83,6 +84,7 @@ class Judge:
         self.only_sizes = not self._alone and not self._together
         repeats = self.evidence.by_unit
         self.merging = not self._together and all(r.monotone(repeats) for r in requirements)
+        self._reads_totals = bool(columns_of(requirements))
         self.follows = repeats or bool(columns_of(requirements)) or bool(space.around)
 
     def tables(self, *, follow: bool = False) -> Tables:
@@ -101,6 +103,19 @@ class Judge:
         if not self.only_sizes and kept.any():
             kept[kept] = self._passing(self.evidence.of(table, sizes, kept))
         return Cut(self.space, table.node, table.keys, table.n, kept, table.of_base)
+
+    def settled(self, table: Table) -> Cut:
+        """The same with distributions compared with those of the rows that stay alone: what a reader can check.
+
+        Groups that then fail are suppressed as well, until all that stay pass.
+        """
+        cut = self.cut(table)
+        kept, before = cut.kept.copy(), -1
+        while self._reads_totals and kept.any() and before != int(kept.sum()):
+            before = int(kept.sum())
+            groups = self.evidence.of(table, self.evidence.sizes(table), kept)
+            kept[kept] = self._passing(replace(groups, totals=self.evidence.totals_of(table, kept)))
+        return replace(cut, kept=kept)
 
     def allows(self, cut: Cut) -> bool:
         """No more rows are suppressed than asked, and at least one stays."""

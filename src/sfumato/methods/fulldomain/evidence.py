@@ -36,6 +36,11 @@ class Evidence:
         self._pairs = {name: self._pairs_of(name) for name in self._columns if not self.by_unit}
         self.totals = self._whole().totals
 
+    def fingerprint(self) -> list[Any]:
+        """Arrays that decide what it counts, beside the tuples."""
+        found = [self._dataset.codes[name] for name in self._columns] + list(self._space.around.values())
+        return [*found, self._space.of_row] + ([] if self._dataset.units is None else [self._dataset.units])
+
     def sizes(self, table: Table) -> Ints:
         """Units in every group, (G,)."""
         if not self.by_unit:
@@ -60,6 +65,16 @@ class Evidence:
         else:
             counts = {name: self._counted(name, table, number, n_some) for name in self._columns}
         return Groups(sizes[some], counts, self.totals, self._domains, around)
+
+    def totals_of(self, table: Table, kept: Bools) -> dict[str, Ints]:
+        """Units per value over the rows of some groups."""
+        assert table.of_base is not None
+        stay = kept[table.of_base[self._space.of_row]]
+        nothing = np.zeros(int(stay.sum()), dtype=np.int64)
+        codes = {name: self._dataset.codes[name][stay] for name in self._columns}
+        units = self._dataset.units if self.by_unit else None
+        whole = group_evidence(nothing, 1, codes, self._domains, None if units is None else units[stay])
+        return dict(whole.totals)
 
     def _counted(self, name: str, table: Table, number: NDArray[np.int32], n_some: int) -> Counts:
         tuples, codes, n = self._pairs[name]

@@ -58,7 +58,8 @@ class Layout:
 
     def nodes(self, keys: Keys, column: int) -> Ints:
         """One column's node numbers back from keys, shape (R,)."""
-        return ((keys[:, self.word[column]] >> self.shift[column]) & self.mask[column]).astype(np.int64)
+        found: Ints = ((keys[:, self.word[column]] >> self.shift[column]) & self.mask[column]).astype(np.int64)
+        return found
 
 
 @dataclass(frozen=True, eq=False)

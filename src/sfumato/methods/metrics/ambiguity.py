@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sfumato.declared import declared
-from sfumato.methods.metrics.metric import Metric, Scorer, Setting
+from sfumato.methods.metrics.metric import Metric, Scorer, Setting, dot
 
 if TYPE_CHECKING:
     from sfumato.methods.fulldomain.cuts import Cut
@@ -44,11 +44,11 @@ class _Combinations(Scorer):
         """Combinations over all rows."""
         there = cut.n > 0
         held = np.where(cut.kept, self._combinations(cut), self._all)
-        return float(cut.n[there] @ held[there])
+        return dot(cut.n[there], held[there])
 
     def floor(self, cut: Cut) -> float:
         """Suppressed rows counted with their nodes."""
-        return float(cut.n @ self._combinations(cut))
+        return dot(cut.n, self._combinations(cut))
 
     def _combinations(self, cut: Cut) -> Floats:
         found = np.ones(len(cut.n))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sfumato.declared import declared
-from sfumato.methods.metrics.metric import Metric, Scorer, Setting
+from sfumato.methods.metrics.metric import Metric, Scorer, Setting, dot
 
 if TYPE_CHECKING:
     from sfumato.methods.fulldomain.cuts import Cut
@@ -52,4 +52,4 @@ class _Pairs(Scorer):
 
 def _squares(n: Floats | np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
     sizes = n.astype(np.float64)
-    return float(sizes @ sizes)
+    return dot(sizes, sizes)

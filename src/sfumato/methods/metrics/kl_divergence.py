@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sfumato.declared import declared
-from sfumato.methods.metrics.metric import Metric, Scorer, Setting
+from sfumato.methods.metrics.metric import Metric, Scorer, Setting, dot
 
 if TYPE_CHECKING:
     from sfumato.methods.fulldomain.cuts import Cut
@@ -57,4 +57,4 @@ class _Divergence(Scorer):
         n = np.where(cut.kept, cut.n, float(cut.n_suppressed))
         there = cut.n > 0
         spread = np.log2(n[there] / self._n_rows) - np.where(cut.kept[there], area[there], self._all)
-        return self._own - float(weight[there] @ spread)
+        return self._own - dot(weight[there], spread)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from sfumato.declared import declared
 from sfumato.methods.metrics.aggregates import Aggregate, ByColumn
-from sfumato.methods.metrics.metric import Metric, Setting, factors
+from sfumato.methods.metrics.metric import Metric, Setting, dot, factors
 
 if TYPE_CHECKING:
     from sfumato.methods.fulldomain.cuts import Cut
@@ -47,7 +47,7 @@ class _Losses(ByColumn):
         self._shares = [
             [levels.leaves(level) / levels.domain.size for level in range(levels.height + 1)] for levels in space.levels
         ]
-        self._sums = setting.per_level(lambda j, level: space.rows_of_nodes[j][level] @ self._shares[j][level])
+        self._sums = setting.per_level(lambda j, level: dot(space.rows_of_nodes[j][level], self._shares[j][level]))
         self._finest = np.array([self._g * self._n_rows / levels.domain.size for levels in space.levels])
         least = [self._normed(self._g * sums, self._finest[j]) for j, sums in enumerate(self._sums)]
         super().__init__(loss.aggregate, setting.weights, least)
@@ -57,7 +57,7 @@ class _Losses(ByColumn):
         whole = np.array([sums[level] for sums, level in zip(self._sums, cut.node, strict=True)])
         n = cut.n[cut.lost]
         nodes = cut.nodes(cut.lost)
-        lost = np.array([n @ self._shares[j][cut.node[j]][nodes[j]] for j in range(len(nodes))])
+        lost = np.array([dot(n, self._shares[j][cut.node[j]][nodes[j]]) for j in range(len(nodes))])
         n_lost = float(cut.n_suppressed)
         return self._normed(self._g * (whole - lost) + (1.0 - self._s) * lost + self._s * n_lost, self._finest)
 

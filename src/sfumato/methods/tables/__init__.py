@@ -3,4 +3,5 @@
 REGISTERED = (
     "sfumato.methods.tables.mondrian:Mondrian",
     "sfumato.methods.tables.anatomy:Anatomy",
+    "sfumato.methods.tables.lattice:Lattice",
 )

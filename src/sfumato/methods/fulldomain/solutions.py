@@ -1,0 +1,118 @@
+"""What a search of a lattice leaves behind: the best node, every node on request, and releases of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sfumato.contracts import Recipe, Requirement
+from sfumato.errors import Infeasible
+from sfumato.methods.fulldomain.minimal import minimal_nodes, pareto_nodes
+from sfumato.methods.fulldomain.nodes import Looked, Nodes
+from sfumato.methods.fulldomain.publishing import group_of_rows, regions_of, release
+
+if TYPE_CHECKING:
+    from sfumato.chance import Chance
+    from sfumato.data.dataset import Dataset
+    from sfumato.methods.fulldomain.ended import Ended
+    from sfumato.methods.fulldomain.space import Node
+    from sfumato.methods.metrics.metric import Score
+    from sfumato.releases.generalized import Generalized
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One node: column → level, score, suppressed rows, groups that stay, and the risk of its smallest group.
+
+    `optimal`: proven that no allowed node scores lower; `bound`: what none scores below. `allowed`: the requirements
+    hold with few enough rows suppressed.
+    """
+
+    levels: Mapping[str, int]
+    score: Score
+    suppressed: int
+    groups: int
+    risk: float
+    allowed: bool
+    optimal: bool = False
+    bound: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How much lower a score could be at most; 0 when optimal, None when nothing is known."""
+        if self.optimal:
+            return 0.0
+        if self.bound is None or not isinstance(self.score, float):
+            return None
+        return max(self.score - self.bound, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Solutions:
+    """A searched lattice."""
+
+    dataset: Dataset = field(repr=False)
+    requirements: tuple[Requirement, ...]
+    nodes: Nodes = field(repr=False)
+    ended: Ended
+
+    @cached_property
+    def best(self) -> Candidate:
+        """The best node, or `Infeasible` when there is none."""
+        if self.ended.best is None:
+            raise self.refusal()
+        found = self.candidate(self.ended.best)
+        bound = self.ended.bound if self.ended.bound > float("-inf") else None
+        return replace(found, optimal=self.ended.optimal, bound=bound)
+
+    def node(self, levels: Mapping[str, int]) -> Candidate:
+        """Any node, scored; columns that are not named stay on level 0."""
+        return self.candidate(self.nodes.scored(self.nodes.space.node(levels)))
+
+    @cached_property
+    def minimal(self) -> tuple[Candidate, ...]:
+        """All minimal nodes: allowed ones below which, one level of one column finer, no node is allowed."""
+        return tuple(self.candidate(self.nodes.at(node)) for node in minimal_nodes(self.nodes))
+
+    @cached_property
+    def frontier(self) -> tuple[Candidate, ...]:
+        """Allowed nodes that no other beats in both risk and score, by rising score."""
+        return tuple(self.candidate(self.nodes.at(node)) for node in pareto_nodes(self.nodes))
+
+    def candidate(self, one: Looked) -> Candidate:
+        """A node as it is shown."""
+        levels = self.nodes.space.named(one.node)
+        return Candidate(levels, one.score, one.n_suppressed, one.n_groups, one.risk, one.allowed)
+
+    def refusal(self) -> Infeasible:
+        """Why there is no best node, with the least suppression that would do among the nodes looked at."""
+        space, judge = self.nodes.space, self.nodes.judge
+        looked = [self.nodes.scored(node) for node in list(self.nodes.known)]
+        fewest = min((one.n_suppressed for one in looked if one.n_groups), default=None)
+        proven = "No node" if self.ended.optimal else "None of the nodes looked at"
+        said = f"{proven} of the lattice meets the requirements with at most {judge.most} of {space.n_rows} rows "
+        if fewest is None:
+            return Infeasible(
+                said + "suppressed: at each of them every row would be. Ask for less, or use another method.", {}
+            )
+        share = -(-fewest * 10_000 // space.n_rows) / 10_000
+        return Infeasible(
+            said + f"suppressed. With max_suppressed = {share:g} there is one; or ask for less.",
+            {"max_suppressed": share},
+        )
+
+    def made(self, node: Node, recipe: Recipe, chance: Chance, dataset: Dataset | None = None) -> Generalized:
+        """The release of a node, of the groups that pass among the published rows alone; `dataset`: the same with
+        further columns."""
+        tables = self.nodes.judge.tables(follow=True)
+        cut = self.nodes.judge.settled(tables.at(node))
+        if not self.nodes.judge.allows(cut):
+            raise Infeasible(
+                f"At this node {cut.n_suppressed} of {cut.space.n_rows} rows would be suppressed, more than the "
+                f"{self.nodes.judge.most} allowed. Choose another node, or raise max_suppressed.",
+                {"max_suppressed": -(-cut.n_suppressed * 10_000 // cut.space.n_rows) / 10_000},
+            )
+        low, high = regions_of(cut)
+        return release(dataset or self.dataset, group_of_rows(cut), low, high, recipe, chance)
