@@ -81,14 +81,13 @@ def search(
     *,
     require: Requirement | Both | Sequence[Requirement],
     hierarchies: Mapping[str, Hierarchy] | None = None,
-    time_limit: float | None = None,
-    seed: int | None = None,
     progress: Progress | None = None,
-    memory: str | Path | None = None,
+    **options: Any,
 ) -> Found:
     """Candidates that meet every requirement, the best first; `Infeasible` or `Incompatible` when there is none.
 
-    `time_limit` in seconds bounds the search of a lattice; `memory` is a file in which it is kept and taken up again.
+    Options: `time_limit` in seconds bounds the search of a lattice; `memory` names a file in which it is kept and from
+    which it is taken up again; `seed` is for science only.
     """
     from sfumato.contracts import Method as AnyMethod
     from sfumato.methods.publication import every
@@ -99,12 +98,15 @@ def search(
     listed = [methods] if isinstance(methods, AnyMethod) else list(methods)
     if not listed or not all(isinstance(method, AnyMethod) for method in listed):
         raise ParameterError("Name at least one method, made with its parameters: search(people, [sf.Lattice()], …).")
+    wrong = sorted(set(options) - {"time_limit", "memory", "seed"})
+    if wrong:
+        raise ParameterError(f"search has no option {', '.join(wrong)}. Known: time_limit, memory, seed.")
 
     def hand_out(release: Release) -> PublishedRelease:
         return PublishedRelease(release, original=dataset)
 
-    job = Job(dataset, every(require), hierarchies or {}, hand_out, seed)
-    return look(job, listed, time_limit=time_limit, tell=progress, memory=Path(memory) if memory else None)
+    job = Job(dataset, every(require), hierarchies or {}, hand_out, options.pop("seed", None))
+    return look(job, listed, tell=progress, **options)
 
 
 def open(path: str | Path) -> PublishedRelease:
