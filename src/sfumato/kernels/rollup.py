@@ -56,6 +56,15 @@ _SIGNATURE = (
 )
 
 
+@njit("boolean(uint64[:, ::1], int32, int64)", cache=True, nogil=True)
+def _same(keys: Any, one: Any, other: Any) -> Any:
+    """Are two keys equal?"""
+    for w in range(keys.shape[1]):
+        if keys[one, w] != keys[other, w]:
+            return False
+    return True
+
+
 @njit(_SIGNATURE, cache=True, nogil=True)
 def _roll_one(
     keys: Any, n: Any, word: Any, shift: Any, mask: Any, start: Any, table: Any, slots: Any, into: Any,
@@ -74,22 +83,18 @@ def _roll_one(
             key = (key & ~(mask[i] << shift[i])) | (table[start[i] + node] << shift[i])
         hashed = key * _MIX
         slot = (hashed ^ (hashed >> _FOLD)) & last
-        while True:
-            group = slots[slot]
-            if group < 0:
-                if n_groups + 1 == out_n.size:
-                    return -1
-                slots[slot] = n_groups
-                out_keys[n_groups, 0] = key
-                out_n[n_groups] = n[row]
-                into[row] = n_groups
-                n_groups += 1
-                break
-            if out_keys[group, 0] == key:
-                out_n[group] += n[row]
-                into[row] = group
-                break
+        while slots[slot] >= 0 and out_keys[slots[slot], 0] != key:
             slot = (slot + np.uint64(1)) & last
+        group = slots[slot]
+        if group < 0:
+            if n_groups + 1 == out_n.size:
+                return -1
+            group = slots[slot] = n_groups
+            out_keys[group, 0] = key
+            out_n[group] = 0
+            n_groups += 1
+        out_n[group] += n[row]
+        into[row] = group
     return n_groups
 
 
@@ -113,24 +118,17 @@ def _roll(
             hashed = (hashed ^ out_keys[n_groups, w]) * _MIX
             hashed ^= hashed >> _FOLD
         slot = hashed & last
-        while True:
-            group = slots[slot]
-            if group < 0:
-                if n_groups + 1 == out_n.size:
-                    return -1
-                slots[slot] = n_groups
-                out_n[n_groups] = n[row]
-                into[row] = n_groups
-                n_groups += 1
-                break
-            same = True
-            for w in range(n_words):
-                same &= out_keys[group, w] == out_keys[n_groups, w]
-            if same:
-                out_n[group] += n[row]
-                into[row] = group
-                break
+        while slots[slot] >= 0 and not _same(out_keys, slots[slot], n_groups):
             slot = (slot + np.uint64(1)) & last
+        group = slots[slot]
+        if group < 0:
+            if n_groups + 1 == out_n.size:
+                return -1
+            group = slots[slot] = n_groups
+            out_n[group] = 0
+            n_groups += 1
+        out_n[group] += n[row]
+        into[row] = group
     return n_groups
 
 
