@@ -19,6 +19,10 @@ MOST_LINES, MOST_STEPS, MOST_KERNEL_STEPS, MOST_PARAMETERS, MOST_NESTED, MOST_SA
 MORE_PARAMETERS = {
     "kernels/mondrian_grow.py:grow": "the whole search in one compiled loop: three arrays a lane, the rules, the tests",
 }
+MORE_PARAMETERS |= {
+    f"kernels/rollup.py:{name}": "one compiled loop: keys and weights, what to raise, the table of groups, three results"
+    for name in ("_roll_one", "_roll")
+}
 DEEPER = {"verify/regions.py:nodes": "runs of equal labels on every level, ended by a label or the end"}
 BASES = {
     "requirements": "Requirement",

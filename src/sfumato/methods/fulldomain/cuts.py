@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -71,14 +71,22 @@ class Judge:
     """Which groups of a node stay under these requirements, and whether few enough rows are suppressed.
 
     Sizes are in units. Distributions are compared with the sensitive values of all rows, suppressed ones counted;
-    `settled` compares with those of the rows that stay.
+    `settled` compares with those of the rows that stay. `totals`: those of a larger table that the dataset is part of.
     """
 
-    def __init__(self, dataset: Dataset, requirements: Sequence[Requirement], space: Space, share: Fraction) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        requirements: Sequence[Requirement],
+        space: Space,
+        share: Fraction,
+        totals: Mapping[str, Ints] | None = None,
+    ) -> None:
         self.space = space
+        self.requirements = tuple(requirements)
         self.most = int(share * space.n_rows)
         self.least = max((r.least for r in requirements), default=1)
-        self.evidence = Evidence(dataset, columns_of(requirements), space)
+        self.evidence = Evidence(dataset, columns_of(requirements), space, totals)
         self._alone = [r for r in requirements if _of_single_groups(r) and not _only_size(r)]
         self._together = [r for r in requirements if not _of_single_groups(r)]
         self.only_sizes = not self._alone and not self._together

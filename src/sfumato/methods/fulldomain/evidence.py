@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,14 +27,16 @@ MOST_CELLS = 1 << 23
 class Evidence:
     """Counts of some sensitive columns by group, in distinct units, with the totals of all rows."""
 
-    def __init__(self, dataset: Dataset, columns: Sequence[str], space: Space) -> None:
+    def __init__(
+        self, dataset: Dataset, columns: Sequence[str], space: Space, totals: Mapping[str, Ints] | None = None
+    ) -> None:
         self._space = space
         self._dataset = dataset
         self._columns = tuple(columns)
         self._domains = {name: dataset.domains[name] for name in self._columns}
         self.by_unit = units_repeat(dataset)
         self._pairs = {name: self._pairs_of(name) for name in self._columns if not self.by_unit}
-        self.totals = self._whole().totals
+        self.totals = self._whole().totals if totals is None else totals
 
     def fingerprint(self) -> list[Any]:
         """Arrays that decide what it counts, beside the tuples."""

@@ -16,7 +16,9 @@ from sfumato.methods.fulldomain.publishing import group_of_rows, regions_of, rel
 if TYPE_CHECKING:
     from sfumato.chance import Chance
     from sfumato.data.dataset import Dataset
+    from sfumato.methods.fulldomain.cuts import Cut
     from sfumato.methods.fulldomain.ended import Ended
+    from sfumato.methods.fulldomain.local import Locally, Recoded
     from sfumato.methods.fulldomain.space import Node
     from sfumato.methods.metrics.metric import Score
     from sfumato.releases.generalized import Generalized
@@ -27,7 +29,7 @@ class Candidate:
     """One node: column → level, score, suppressed rows, groups that stay, and the risk of its smallest group.
 
     `optimal`: proven that no allowed node scores lower; `bound`: what none scores below. `allowed`: the requirements
-    hold with few enough rows suppressed.
+    hold with few enough rows suppressed. With local recoding, the levels are those that rows start from.
     """
 
     levels: Mapping[str, int]
@@ -57,6 +59,7 @@ class Solutions:
     requirements: tuple[Requirement, ...]
     nodes: Nodes = field(repr=False)
     ended: Ended
+    locally: Locally | None = field(repr=False, default=None)
 
     @cached_property
     def best(self) -> Candidate:
@@ -65,7 +68,12 @@ class Solutions:
             raise self.refusal()
         found = self.candidate(self.ended.best)
         bound = self.ended.bound if self.ended.bound > float("-inf") else None
-        return replace(found, optimal=self.ended.optimal, bound=bound)
+        found = replace(found, optimal=self.ended.optimal, bound=bound)
+        if self.locally is None:
+            return found
+        local = self.recoded(self.ended.best.node)
+        score = self.locally.score(local)
+        return replace(found, score=score, suppressed=local.n_suppressed, groups=local.n_groups, bound=None)
 
     def node(self, levels: Mapping[str, int]) -> Candidate:
         """Any node, scored; columns that are not named stay on level 0."""
@@ -106,13 +114,30 @@ class Solutions:
     def made(self, node: Node, recipe: Recipe, chance: Chance, dataset: Dataset | None = None) -> Generalized:
         """The release of a node, of the groups that pass among the published rows alone; `dataset`: the same with
         further columns."""
-        tables = self.nodes.judge.tables(follow=True)
-        cut = self.nodes.judge.settled(tables.at(node))
+        if self.locally is not None:
+            local = self.recoded(node)
+            return release(dataset or self.dataset, local.group, local.low, local.high, recipe, chance)
+        cut = self._settled(node)
+        low, high = regions_of(cut)
+        return release(dataset or self.dataset, group_of_rows(cut), low, high, recipe, chance)
+
+    def recoded(self, node: Node) -> Recoded:
+        """A node with its suppressed rows generalized by nodes of their own."""
+        assert self.locally is not None
+        if node not in self._recoded:
+            self._recoded[node] = self.locally.recoded(self._settled(node), self.nodes.judge)
+        return self._recoded[node]
+
+    @cached_property
+    def _recoded(self) -> dict[Node, Recoded]:
+        return {}
+
+    def _settled(self, node: Node) -> Cut:
+        cut = self.nodes.judge.settled(self.nodes.judge.tables(follow=True).at(node))
         if not self.nodes.judge.allows(cut):
             raise Infeasible(
                 f"At this node {cut.n_suppressed} of {cut.space.n_rows} rows would be suppressed, more than the "
                 f"{self.nodes.judge.most} allowed. Choose another node, or raise max_suppressed.",
                 {"max_suppressed": -(-cut.n_suppressed * 10_000 // cut.space.n_rows) / 10_000},
             )
-        low, high = regions_of(cut)
-        return release(dataset or self.dataset, group_of_rows(cut), low, high, recipe, chance)
+        return cut

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -35,14 +35,7 @@ class Setting:
     @classmethod
     def of(cls, space: Space, dataset: Dataset, weights: Mapping[str, float]) -> Setting:
         """Weights divided by the largest; all are 1 when none is given, and 0.5 is that of a column not named."""
-        unknown = [name for name in weights if name not in space.columns]
-        if unknown:
-            raise ParameterError(f"weights: {', '.join(unknown)} is no quasi-identifier.")
-        given = np.array([float(weights.get(name, 0.5)) for name in space.columns])
-        if (given < 0).any() or not np.isfinite(given).all():
-            raise ParameterError("weights: every weight must be a number from 0 up.")
-        most = given.max(initial=0.0)
-        return cls(space, dataset, given / most if most else np.ones(len(given)))
+        return cls(space, dataset, weights_of(space.columns, weights))
 
     def per_level(self, figure: Any) -> list[Floats]:
         """A figure of every column and level, `figure(column, level)`, as one array a column."""
@@ -82,6 +75,22 @@ class Metric(ABC):
     def parameters(self) -> dict[str, Any]:
         """Public parameters, JSON-ready."""
         return {one.name: plain(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
+
+
+def weights_of(columns: Sequence[str], given: Mapping[str, float]) -> Floats:
+    """Weights of columns, divided by the largest: 0.5 for a column not named, 1 for all when every weight is 0.
+
+    >>> weights_of(["age", "sex"], {"age": 1.0}).tolist(), weights_of(["age", "sex"], {}).tolist()
+    ([1.0, 0.5], [1.0, 1.0])
+    """
+    unknown = [name for name in given if name not in columns]
+    if unknown:
+        raise ParameterError(f"weights: {', '.join(unknown)} is no quasi-identifier.")
+    found = np.array([float(given.get(name, 0.5)) for name in columns])
+    if (found < 0).any() or not np.isfinite(found).all():
+        raise ParameterError("weights: every weight must be a number from 0 up.")
+    most = found.max(initial=0.0)
+    return found / most if most else np.ones(len(found))
 
 
 def factors(gs_factor: float) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from sfumato.errors import Incompatible
 from sfumato.methods import metrics
 from sfumato.methods.feasibility import refuse_infeasible, refuse_unreadable
 from sfumato.methods.fulldomain.cuts import Judge
+from sfumato.methods.fulldomain.local import Locally
 from sfumato.methods.fulldomain.memory import keep, key_of, recall
 from sfumato.methods.fulldomain.minimal import MOST_LISTED
 from sfumato.methods.fulldomain.nodes import Nodes
@@ -83,6 +84,10 @@ class Lattice(Method):
                 raise Incompatible(
                     f"Lattice makes groups, but {requirement.model} reads {requirement.reads}. Use another method."
                 )
+            if requirement.reads == "population" and self.recode == "local":
+                raise Incompatible(
+                    f'Local recoding does not count populations. Use recode="global" for {requirement.model}.'
+                )
 
     def search(
         self,
@@ -106,7 +111,13 @@ class Lattice(Method):
         finally:
             if memory:
                 keep(memory, key, nodes)
-        return Solutions(dataset, tuple(requirements), nodes, ended)
+        return Solutions(dataset, tuple(requirements), nodes, ended, self._locally(dataset, requirements))
+
+    def _locally(self, dataset: Dataset, requirements: Sequence[Requirement]) -> Locally | None:
+        if self.recode == "global":
+            return None
+        loss = self.metric if isinstance(self.metric, Loss) else Loss()
+        return Locally(dataset, requirements, loss, self.weights)
 
     def publish(self, dataset: Dataset, requirements: Sequence[Requirement], chance: Chance) -> Generalized:
         """The release of the best node."""
