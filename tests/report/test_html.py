@@ -51,6 +51,13 @@ def test_the_same_release_gives_the_same_page(release) -> None:
     assert public_report(release) == public_report(replace(release))
 
 
+def test_the_page_says_how_likely_a_row_is_found() -> None:
+    page = public_report(generalized(3)).decode()
+    assert "a chance of 40 % on average" in page
+    assert "50 % for the row that is easiest to find" in page
+    assert "sensitive values of its group" in public_report(anatomized()).decode()
+
+
 @pytest.mark.parametrize("release", [generalized(), anatomized()])
 def test_the_page_needs_nothing_from_elsewhere(release) -> None:
     for tag, attributes in tags_of(public_report(release)):

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
+from sfumato.releases.form import Form
 from sfumato.report.facts import Facts, facts_of
 from sfumato.report.picture import bar_chart, share_bar, size_bars
+from sfumato.report.risk_words import percent
 from sfumato.report.wording import FORMS, figures, not_promised, number, words_of
+from sfumato.utility.risk import ALONE, risks
 
 if TYPE_CHECKING:
     from sfumato.contracts import Promise, Release
@@ -42,12 +45,23 @@ def public_report(release: Release) -> bytes:
         promises=[_promise(promise) for promise in release.recipe.promises],
         not_promised=not_promised(release.form, release.recipe.unit),
         sizes=Markup(bar_chart(size_bars(facts.sizes), "Number of groups by their size")),
+        risk=_risk(release),
         columns=[_column(column) for column in facts.columns],
         example=_example(facts),
         figures=figures,
         number=number,
+        percent=percent,
     )
     return text.encode("utf8")
+
+
+def _risk(release: Release) -> dict[str, Any] | None:
+    """The prosecutor's figures, which bound every other attacker's, and what to know about them."""
+    if not isinstance(release, Form) or not release.schema.names("quasi"):
+        return None
+    found = risks(release, most_combined=1)
+    notes = [note for note in found.notes if note != ALONE]
+    return {"figures": found.attackers.slice(0, 1).to_pylist()[0], "threshold": found.threshold, "notes": notes}
 
 
 def _promise(promise: Promise) -> dict[str, Any]:

@@ -28,6 +28,7 @@ EDGES = (
 )  # fmt: skip
 """Upper ends of the intervals of risk, each included in its interval, as ARX draws them."""
 
+ALONE = "Without a population, journalist and marketer are bounded by the prosecutor: nobody else looks alike."
 OTHERS = ("journalist", "marketer")
 COUNTS = ("records_at_highest", "records_at_lowest", "records_at_risk")
 FIGURES = (
@@ -132,8 +133,7 @@ def _attacks(classes: Classes, population: Dataset | int | None) -> tuple[list[A
         others = [
             Attack(name, "upper bound", prosecutor.risk, prosecutor.matches) for name in ("journalist", "marketer")
         ]
-        alone = "Without a population, journalist and marketer are bounded by the prosecutor: nobody else looks alike."
-        return [prosecutor, *others], None, (alone,)
+        return [prosecutor, *others], None, (ALONE,)
     if isinstance(population, Dataset):
         found = counted(classes, population)
         basis = "exact" if found.exact and classes.exact else "upper bound"
