@@ -1,7 +1,7 @@
 """Facts: what ARX's own tests expect of its searches, for tables that are public.
 
-`OPTIMA` are optima over the whole lattice, on adult and on fars without its states tried node by node. `FOUND` is what ARX
-returned where a second computation does not agree or was not made: its heuristic on cup, models of a population, and
+`OPTIMA` are optima over the whole lattice, on adult and on fars without its states tried node by node. `FOUND` is what
+ARX returned where a second computation does not agree or was not made: its heuristic, models of a population, and
 models whose verdict hangs on the order in which ARX visits equal groups (sample uniqueness) or values (the corrected
 entropy, which gives up on a partial sum). `NODES` are scores of single nodes, valid or not. Every level is given by its
 column; the digits below follow the column order of the file without the sensitive column, which is ARX's order. A
