@@ -173,6 +173,16 @@ def test_a_population_size_is_an_estimate_below_the_prosecutor() -> None:
     assert whole["journalist"]["average"] == pytest.approx(whole["prosecutor"]["average"])
 
 
+def test_the_sampled_share_is_of_persons() -> None:
+    rows_of = [(1, 0, 7), (2, 0, 7), (3, 0, 8), (3, 0, 9)]
+    people = table(rows_of, ("a", "b", "person")).roles(quasi=["a", "b"], unit="person")
+    report = sf.risk(people, population=30)
+    assert attackers(report)["journalist"]["highest"] == pytest.approx(expected_risk([1], 3, 30)[0])
+    sf.risk(people, population=3)
+    with pytest.raises(sf.ParameterError, match="3 persons"):
+        sf.risk(people, population=2)
+
+
 ARX_SETS = {
     ("sex",): (0.4, 0.6),
     ("state",): (0.6, 0.7),
@@ -269,6 +279,8 @@ def test_a_release_made_from_units_gives_upper_bounds() -> None:
     line = attackers(report)["prosecutor"]
     assert (line["highest"], line["average"], line["basis"]) == (0.5, 0.5, "upper bound")
     assert any("1/2" in note for note in report.notes)
+    few = attackers(sf.risk(sf.PublishedRelease(generalized().with_recipe(recipe)), population=4))
+    assert few["journalist"]["highest"] == 0.5
 
 
 def test_before_and_after_publishing() -> None:

@@ -29,7 +29,8 @@ class Classes:
 
     `cells[c]`: dense id of the class's cell in column c; `low[c]`, `high[c]`: the cell's ends on `domains[c]`, and
     `anything[c]`: cells that stand for every value. `rows`: rows; `persons`: distinct units, at least so many when
-    not `exact`. `lowest`, `highest`: smallest and largest unit, None when every row is a person of its own.
+    not `exact`; `n_persons`: in all, at most so many when not `exact`. `lowest`, `highest`:
+    smallest and largest unit, None when every row is a person of its own.
     """
 
     columns: tuple[str, ...]
@@ -40,6 +41,7 @@ class Classes:
     anything: Mapping[str, NDArray[np.bool_]]
     rows: Ints
     persons: Ints
+    n_persons: int
     lowest: Ints | None = None
     highest: Ints | None = None
     n_suppressed: int = 0
@@ -77,6 +79,7 @@ def classes_of_dataset(dataset: Dataset, columns: Sequence[str]) -> Classes:
         anything={name: np.zeros(n, dtype=np.bool_) for name in columns},
         rows=found.n,
         persons=group_evidence(found.of, n, {}, {}, units).sizes,
+        n_persons=dataset.n_rows if units is None else len(np.unique(units)),
         lowest=lowest,
         highest=highest,
         notes=notes,
@@ -99,6 +102,7 @@ def classes_of_release(release: Form, columns: Sequence[str]) -> Classes:
         anything={name: _anything(domains[name], low[name], high[name]) for name in columns},
         rows=found.n,
         persons=found.n if exact else np.minimum(found.n, least),
+        n_persons=n,
         n_suppressed=release.n_suppressed,
         exact=exact,
         notes=_release_notes(release, least),

@@ -142,8 +142,9 @@ def _attacks(classes: Classes, population: Dataset | int | None) -> tuple[list[A
         average = max(len(records) / max(int(found.sizes.sum()), 1), _over(matches, records))
         others = [Attack("journalist", basis, risk, matches, average), Attack("marketer", basis, risk, matches)]
         return [prosecutor, *others], found.n_persons, (*words_of(found.n_persons, True), *found.notes)
-    n_persons = size_of(population, int(persons.sum()) + classes.n_suppressed)
-    risk = expected_risk(persons, int(persons.sum()), n_persons)
+    surely = classes.n_persons + classes.n_suppressed if classes.exact else int(persons.max(initial=0))
+    n_persons = size_of(population, surely)
+    risk = expected_risk(persons, min(classes.n_persons, n_persons), n_persons)
     others = [Attack(name, "estimate", risk, records * risk) for name in OTHERS]
     return [prosecutor, *others], n_persons, tuple(words_of(n_persons, False))
 
