@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.exits import unknown
-from sfumato.cli.project import ColumnEntry, Project, read_project
+from sfumato.cli.project import ColumnEntry, Project, SearchEntry, read_project
 from sfumato.errors import ParameterError, SchemaError
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sfumato.data.hierarchies.rule import Hierarchy
 
 ROLES = ("identifier", "quasi", "sensitive", "plain", "unit")
+COMPARED = ("lattice", "mondrian", "anatomy")
+"""Methods that a search compares when none are named."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Flags:
 
     source: str | None = None
     require: Sequence[str] = ()
-    method: str | None = None
+    methods: Sequence[str] = ()
     roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
     hierarchies: Sequence[str] = ()
     release: Mapping[str, str | None] = field(default_factory=dict)
@@ -38,12 +40,25 @@ class Job:
     source: str
     reading: Mapping[str, Any]
     require: tuple[Requirement, ...]
-    method: Method
+    methods: tuple[Method, ...]
+    compared: tuple[Method, ...]
+    search: SearchEntry
     columns: Mapping[str, ColumnEntry]
     hierarchies: Mapping[str, Hierarchy]
     name: str | None
     title: str | None
     license: str | None
+
+    @property
+    def method(self) -> Method:
+        """The one method to publish with."""
+        if len(self.methods) != 1:
+            named = ", ".join(method.name for method in self.methods) or "none"
+            raise ParameterError(
+                f"One method publishes; {len(self.methods)} are named ({named}). Choose with --method, or publish a "
+                "candidate: sfumato search --publish 1 -o OUTPUT."
+            )
+        return self.methods[0]
 
     def read(self, path: str) -> Dataset:
         """The original with its roles."""
@@ -72,7 +87,9 @@ def job_of(flags: Flags, project_path: Path | None) -> Job:
         source=_source(flags, project, folder),
         reading=project.reading(),
         require=require,
-        method=_method(flags.method or dict(project.method)),
+        methods=_parsed(flags.methods or _tables(project.method)),
+        compared=_compared(flags, project),
+        search=project.search,
         columns=columns,
         hierarchies=_hierarchies(columns, flags.hierarchies, folder),
         name=flags.release.get("name") or project.release.name,
@@ -142,10 +159,29 @@ def _requirements(found: Sequence[str | dict[str, Any]]) -> tuple[Requirement, .
     return tuple(requirements.parse(one) for one in found)
 
 
-def _method(found: str | dict[str, Any]) -> Method:
+def _parsed(found: Sequence[str | dict[str, Any]]) -> tuple[Method, ...]:
     from sfumato import methods
 
-    return methods.parse(found)
+    return tuple(methods.parse(one) for one in found)
+
+
+def _tables(method: dict[str, Any] | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return method if isinstance(method, list) else [method]
+
+
+def _compared(flags: Flags, project: Project) -> tuple[Method, ...]:
+    """What a search compares: the methods named; where only one is, in the file, the usual ones with it among them."""
+    named = flags.methods or project.search.methods or project.method
+    if not isinstance(named, dict):
+        return _parsed(named)
+    one = _parsed([named])[0]
+    usual = tuple(one if name == one.name else _parsed([name])[0] for name in COMPARED)
+    return usual if one in usual else (*usual, one)
+
+
+def hierarchies_of(project: Project, folder: Path) -> dict[str, Hierarchy]:
+    """The hierarchies that a project file names; file paths count from its folder."""
+    return _hierarchies(project.columns, (), folder)
 
 
 def _hierarchies(columns: Mapping[str, ColumnEntry], flags: Sequence[str], folder: Path) -> dict[str, Hierarchy]:

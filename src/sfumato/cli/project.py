@@ -46,13 +46,21 @@ class ReleaseEntry(Strict):
     license: str | None = None
 
 
+class SearchEntry(Strict):
+    """What `sfumato search` compares, and how many seconds each search of a lattice may take."""
+
+    methods: list[dict[str, Any]] = Field(default_factory=list)
+    time_limit: float | None = Field(default=None, gt=0)
+
+
 class Project(Strict):
-    """The whole project file, `sfumato.toml`."""
+    """The whole project file, `sfumato.toml`. `method`: one table, or several to choose from."""
 
     schema_version: Literal[1]
     source: Source | None = None
     require: list[dict[str, Any]] = Field(default_factory=list)
-    method: dict[str, Any] = Field(default_factory=lambda: {"name": "mondrian"})
+    method: dict[str, Any] | list[dict[str, Any]] = Field(default_factory=lambda: {"name": "mondrian"})
+    search: SearchEntry = Field(default_factory=SearchEntry)
     columns: dict[str, ColumnEntry] = Field(default_factory=dict)
     release: ReleaseEntry = Field(default_factory=ReleaseEntry)
 
@@ -87,12 +95,13 @@ def read_project(path: Path) -> Project:
         return Project.model_validate(found)
     except ValidationError as error:
         problems = [_problem(one, text, path.name) for one in error.errors()]
-        raise SchemaError(" ".join(problems)) from None
+        raise SchemaError(" ".join(dict.fromkeys(problems))) from None
 
 
 def _problem(error: Any, text: str, name: str) -> str:
     """One validation error in words, without the value that was found."""
-    steps = [str(step) for step in error["loc"]]
+    # Pydantic names the tried kind among the steps where a key has several.
+    steps = [str(step) for step in error["loc"] if "[" not in str(step)]
     key = steps[-1] if steps else ""
     where = f"{name}{_line(text, steps)}"
     if error["type"] == "extra_forbidden":

@@ -7,38 +7,48 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.options import (
+    Identifier,
+    License,
+    Name,
+    Plain,
+    ProjectFile,
+    Quasi,
+    Require,
+    Rules,
+    Sensitive,
+    Source,
+    Title,
+    Unit,
+)
+
 if TYPE_CHECKING:
     from sfumato.desk import PublishedRelease
     from sfumato.verify import Verification
 
-Columns = Annotated[list[str] | None, typer.Option(help="Columns, comma-separated.")]
-
 
 def publish(
-    source: Annotated[str | None, typer.Argument(help="CSV or Parquet; - for standard input.")] = None,
+    source: Source = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", envvar="SFUMATO_OUTPUT", help="Directory, .zip, or - for stdout.")
     ] = None,
-    project: Annotated[Path | None, typer.Option(help="Project file; sfumato.toml when no source is given.")] = None,
-    require: Annotated[
-        list[str] | None,
-        typer.Option(envvar="SFUMATO_REQUIRE", help="MODEL:PARAMETERS, e.g. l-diversity:l=2,on=diagnosis; repeatable."),
-    ] = None,
+    project: ProjectFile = None,
+    require: Require = None,
     method: Annotated[
-        str | None, typer.Option(envvar="SFUMATO_METHOD", help="NAME:PARAMETERS, e.g. mondrian:cut=median.")
+        str | None,
+        typer.Option(
+            envvar="SFUMATO_METHOD", help="NAME:PARAMETERS, e.g. mondrian:cut=median or lattice:max_suppressed=0.02."
+        ),
     ] = None,
-    quasi: Annotated[list[str] | None, typer.Option(envvar="SFUMATO_QUASI", help="Quasi-identifiers: a,b,c.")] = None,
-    sensitive: Annotated[list[str] | None, typer.Option(envvar="SFUMATO_SENSITIVE", help="Sensitive columns.")] = None,
-    plain: Annotated[list[str] | None, typer.Option(envvar="SFUMATO_PLAIN", help="Columns published as is.")] = None,
-    identifier: Annotated[list[str] | None, typer.Option(envvar="SFUMATO_IDENTIFIER", help="Never published.")] = None,
-    unit: Annotated[str | None, typer.Option(envvar="SFUMATO_UNIT", help="Column that names the person.")] = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option(envvar="SFUMATO_HIERARCHY", help="COLUMN=KIND:PARAMETERS, e.g. age=intervals:5,10,20."),
-    ] = None,
-    name: Annotated[str | None, typer.Option(envvar="SFUMATO_NAME", help="Name of the table in SQL.")] = None,
-    title: Annotated[str | None, typer.Option(envvar="SFUMATO_TITLE", help="Title of the package.")] = None,
-    license: Annotated[str | None, typer.Option(envvar="SFUMATO_LICENSE", help="Licence of the package.")] = None,
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    plain: Plain = None,
+    identifier: Identifier = None,
+    unit: Unit = None,
+    hierarchy: Rules = None,
+    name: Name = None,
+    title: Title = None,
+    license: License = None,
     seed: Annotated[
         int | None, typer.Option(help="For science only: the release is marked not for publication.")
     ] = None,
@@ -56,7 +66,7 @@ def publish(
     roles = {"quasi": quasi, "sensitive": sensitive, "plain": plain, "identifier": identifier}
     named = {role: names(columns) for role, columns in roles.items()} | {"unit": [unit] if unit else []}
     released = {"name": name, "title": title, "license": license}
-    flags = Flags(source, require or (), method, named, hierarchy or (), released)
+    flags = Flags(source, require or (), [method] if method else (), named, hierarchy or (), released)
     file = project or (Path(FILE_NAME) if source is None else None)
     _run(job_of(flags, file), output, seed=seed, force=force, json=json)
 
@@ -69,13 +79,14 @@ def _run(job: Any, output: str | None, *, seed: int | None, force: bool, json: b
 
     if output is None:
         raise ParameterError("No output was named. Say where the package goes: -o DIRECTORY, -o FILE.zip or -o -.")
+    method = job.method
     if output != "-":
         refuse_taken(Path(output).absolute(), force)
     with Progress() as progress, readable(job.source) as path:
         progress(f"reading {Path(job.source).name}")
         people = job.read(path)
         release = desk.publish(
-            people, job.method, require=list(job.require), hierarchies=job.hierarchies, seed=seed, progress=progress
+            people, method, require=list(job.require), hierarchies=job.hierarchies, seed=seed, progress=progress
         )
         progress(f"writing and verifying {release.release.n_rows} rows")
         options = {"title": job.title, "license": job.license, "allow_seeded": seed is not None}
