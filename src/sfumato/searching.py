@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -13,6 +14,7 @@ from sfumato.data.tabular import Tabular
 from sfumato.errors import Incompatible, Infeasible, ParameterError, SfumatoError
 from sfumato.methods.preparation import chosen_rows, prepared_for
 from sfumato.methods.publication import finished
+from sfumato.report.spelling import spec_of
 
 if TYPE_CHECKING:
     from sfumato.contracts import Method, Release, Requirement
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
     from sfumato.desk import PublishedRelease
     from sfumato.methods.fulldomain.solutions import Candidate, Solutions
     from sfumato.methods.metrics.metric import Score
+    from sfumato.report.lattice_page import LatticePlot
 
+Refused = SfumatoError | TimeoutError
+"""Why a method has no candidate: it cannot serve, nothing meets the requirements, or the time was up."""
 MOST_SHOWN = 5
 """Nodes of one lattice among the candidates."""
 SMALLER_FIRST = ("score", "suppressed", "risk", "query_error", "loss", "gcp", "discernibility", "kl_divergence")
@@ -145,12 +150,12 @@ class Found:
     One method: ranked by its score; several: by the error of random COUNT queries.
     """
 
-    def __init__(self, job: Job, searched: Sequence[tuple[Method, Solutions | Solution | SfumatoError]]) -> None:
+    def __init__(self, job: Job, searched: Sequence[tuple[Method, Solutions | Solution | Refused]]) -> None:
         self.job = job
         self._searched = list(searched)
-        self.refused = {method.name: one for method, one in self._searched if isinstance(one, SfumatoError)}
-        if len(self.refused) == len(self._searched):
-            raise next(iter(self.refused.values()))
+        self.refused = {spec_of(method): one for method, one in searched if isinstance(one, Exception)}
+        if all(isinstance(one, Exception) for _, one in searched):
+            raise _worst(self.refused)
 
     @property
     def best(self) -> Best:
@@ -160,36 +165,52 @@ class Found:
     @cached_property
     def candidates(self) -> tuple[Solution, ...]:
         """By rank; of a single lattice the best node and the frontier's next ones."""
-        first = self.first
-        if len(self._searched) > 1 or isinstance(self._searched[0][1], Solution):
-            return (first, *(one for one in self._each if one is not first))
-        best = self.lattice.best
-        more = [one for one in self.frontier if one.levels != best.levels][: MOST_SHOWN - 1]
-        return (first, *(_solution(self.job, self._searched[0][0], self.lattice, one) for one in more))
+        return self._with_frontier(
+            tuple(sorted(self.unranked, key=_error) if len(self.unranked) > 1 else self.unranked)
+        )
 
     @cached_property
+    def unranked(self) -> tuple[Solution, ...]:
+        """One candidate for each method, in their order: no release is made to compare them."""
+        given = [(method, one) for method, one in self._searched if not isinstance(one, Exception)]
+        return tuple(
+            one if isinstance(one, Solution) else _solution(self.job, method, one, one.best) for method, one in given
+        )
+
+    def listed(self, *, errors: bool = True) -> tuple[Solution, ...]:
+        """The candidates as they are numbered: ranked by the error of queries, or in the order of the methods."""
+        return self.candidates if errors else self._with_frontier(self.unranked)
+
+    def _with_frontier(self, found: tuple[Solution, ...]) -> tuple[Solution, ...]:
+        from sfumato.report.lattice_facts import short_frontier
+
+        if len(found) != 1 or found[0].levels is None:
+            return found
+        method, lattice = self._lattice
+        more = [one for one in short_frontier(lattice) if one.levels != found[0].levels][: MOST_SHOWN - 1]
+        return (*found, *(_solution(self.job, method, lattice, one) for one in more))
+
+    @property
     def first(self) -> Solution:
         """The candidate of rank 1."""
-        return self._each[0]
+        return self.candidates[0]
 
-    @cached_property
-    def _each(self) -> tuple[Solution, ...]:
-        """One candidate a method, best first."""
-        found: list[Solution] = []
-        for method, one in self._searched:
-            if isinstance(one, Solution):
-                found.append(one)
-            elif not isinstance(one, SfumatoError):
-                found.append(_solution(self.job, method, one, one.best))
-        return tuple(sorted(found, key=lambda one: one.figure("query_error")) if len(found) > 1 else found)
+    @property
+    def lattices(self) -> list[tuple[str, Solutions]]:
+        """All searched lattices that have a solution, each with its method as it is written."""
+        return [(spec_of(method), one) for method, one in self._searched if not isinstance(one, Solution | Exception)]
 
-    @cached_property
+    @property
     def lattice(self) -> Solutions:
         """The searched lattice of the first method that has one."""
-        for _, one in self._searched:
-            if not isinstance(one, Solution | SfumatoError):
-                return one
-        raise ParameterError("No lattice was searched. Name sf.Lattice() among the methods.")
+        return self._lattice[1]
+
+    @cached_property
+    def _lattice(self) -> tuple[Method, Solutions]:
+        for method, one in self._searched:
+            if not isinstance(one, Solution | Exception):
+                return method, one
+        raise ParameterError("No lattice was searched to a solution. Name sf.Lattice() among the methods.")
 
     @property
     def minimal(self) -> tuple[Candidate, ...]:
@@ -212,17 +233,32 @@ class Found:
         if isinstance(node, Solution):
             return node.publish()
         levels = node if isinstance(node, Mapping) else node.levels
-        method = next(m for m, one in self._searched if one is self.lattice)
-        return self.job.hand_out(_made(self.job, method, self.lattice, levels))
+        return self.job.hand_out(_made(self.job, *self._lattice, levels))
+
+    def plot(self) -> LatticePlot:
+        """The lattice to look at, of any size: in a notebook, or saved as a page or picture."""
+        from sfumato.report.lattice_page import LatticePlot
+
+        return LatticePlot(self.lattice, self._lattice[0].parameters().get("metric", "score"))
+
+    def to_html(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the lattice as a page, or as a picture where the path ends in `.svg`."""
+        self.plot().save(path, force=force)
+
+    def json(self, *, errors: bool = True) -> dict[str, Any]:
+        """Candidates, what was refused and how far the lattice was searched, as plain lists and numbers."""
+        from sfumato.report.found import found_json
+
+        return found_json(self, errors=errors)
 
     def table(self, *, errors: bool = True) -> Tabular:
-        """One row a candidate; `errors` adds the error of 200 random COUNT queries, for which each is published."""
+        """One row a candidate; `errors` ranks by the error of 200 random COUNT queries, for which each is published."""
         import pyarrow as pa
 
         rows = [
             {
                 "rank": rank,
-                "method": one.method.name,
+                "method": spec_of(one.method),
                 "score": one.score if isinstance(one.score, float) else None,
                 "optimal": one.optimal,
                 "suppressed": one.suppressed,
@@ -231,7 +267,7 @@ class Found:
                 **({"query_error": one.figure("query_error")} if errors else {}),
                 "levels": None if one.levels is None else "  ".join(f"{c} {v}" for c, v in one.levels.items()),
             }
-            for rank, one in enumerate(self.candidates, 1)
+            for rank, one in enumerate(self.listed(errors=errors), 1)
         ]
         return Tabular(pa.Table.from_pylist(rows))
 
@@ -266,26 +302,52 @@ def search(
     memory: str | Path | None = None,
 ) -> Found:
     """Every method on the same job; what a method cannot do stands in `refused`."""
-    found: list[tuple[Method, Solutions | Solution | SfumatoError]] = []
-    options = {"time_limit": time_limit, "tell": tell, "memory": None if memory is None else Path(memory)}
+    found: list[tuple[Method, Solutions | Solution | Refused]] = []
+    kept = memories(memory)
     for method in methods:
         if tell:
             tell(f"searching with {method.name}")
+        options = {"time_limit": time_limit, "tell": tell}
         try:
-            found.append((method, _looked(job, method, options)))
-        except (Incompatible, Infeasible) as refused:
+            found.append((method, _looked(job, method, options, kept)))
+        except (Incompatible, Infeasible, TimeoutError) as refused:
             found.append((method, refused))
     return Found(job, found)
 
 
-def _looked(job: Job, method: Method, options: Mapping[str, Any]) -> Solutions | Solution:
+def memories(memory: str | Path | None) -> Iterator[Path | None]:
+    """A file for each searched lattice in turn: the one named, then the same with -2, -3, … in its name."""
+    first = None if memory is None else Path(memory)
+    yield first
+    yield from (first and first.with_stem(f"{first.stem}-{i}") for i in count(2))
+
+
+def _looked(job: Job, method: Method, options: Mapping[str, Any], kept: Iterator[Path | None]) -> Solutions | Solution:
     prepared = prepared_for(job.dataset, method, job.requirements, job.hierarchies)
     if not isinstance(method, Searching):
         return _single(job, method, prepared)
-    found = method.search(prepared, job.requirements, **options)
-    if found.ended.best is None:
+    found = method.search(prepared, job.requirements, **options, memory=next(kept))
+    if found.ended.best is not None:
+        return found
+    if found.ended.optimal:
         raise found.refusal()
+    raise TimeoutError(
+        f"{method.name} found no solution in the time it had, among {found.nodes.n_looked:,} nodes. That is no proof "
+        "that there is none: give it more time (time_limit), or ask for less."
+    )
+
+
+def _worst(refused: Mapping[str, Refused]) -> Refused:
+    """Of all refusals the one that leaves most hope: time, then what was asked, then what methods can do."""
+    found = min(refused.values(), key=lambda one: [not isinstance(one, k) for k in (TimeoutError, Infeasible)])
+    for spec, one in refused.items():
+        if one is not found:
+            found.add_note(f"{spec}: {one}")
     return found
+
+
+def _error(one: Solution) -> float:
+    return float(one.figure("query_error"))
 
 
 def _single(job: Job, method: Method, prepared: Dataset) -> Solution:
