@@ -85,7 +85,7 @@ class Judge:
         self.space = space
         self.requirements = tuple(requirements)
         self.most = int(share * space.n_rows)
-        self.least = max((r.least for r in requirements), default=1)
+        self.least = max((r.least for r in requirements if _of_single_groups(r)), default=1)
         self.evidence = Evidence(dataset, columns_of(requirements), space, totals)
         self._alone = [r for r in requirements if _of_single_groups(r) and not _only_size(r)]
         self._together = [r for r in requirements if not _of_single_groups(r)]

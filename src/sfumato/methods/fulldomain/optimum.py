@@ -79,7 +79,8 @@ def walk(nodes: Nodes, watch: Watch) -> Ended:
         watch.say(nodes, best and best.score)
         if watch.over():
             return Ended(best, -NEVER, False)
-    return Ended(best, NEVER if best is None else number_of(best), True)
+    proven = best.score if best is not None and isinstance(best.score, float) else -NEVER
+    return Ended(best, proven, True)
 
 
 def _close(open_nodes: Bools, one: Looked) -> None:
