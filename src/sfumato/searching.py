@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -326,7 +326,7 @@ def _looked(job: Job, method: Method, options: Mapping[str, Any], kept: Iterator
     prepared = prepared_for(job.dataset, method, job.requirements, job.hierarchies)
     if not isinstance(method, Searching):
         return _single(job, method, prepared)
-    found = method.search(prepared, job.requirements, **options, memory=next(kept))
+    found = _with_known(method.search(prepared, job.requirements, **options, memory=next(kept)))
     if found.ended.best is not None:
         return found
     if found.ended.optimal:
@@ -337,11 +337,22 @@ def _looked(job: Job, method: Method, options: Mapping[str, Any], kept: Iterator
     )
 
 
+def _with_known(found: Solutions) -> Solutions:
+    """Nodes known from an earlier search count as well: one of them may be better than the best met on the way."""
+    allowed = [one for one in found.nodes.known.values() if one.allowed]
+    best = min(allowed, key=lambda one: (one.score, one.n_suppressed, one.node), default=None)
+    ended = found.ended
+    if best is None or (ended.best is not None and ended.best.node == best.node):
+        return found
+    proven = ended.optimal or (isinstance(best.score, float) and ended.bound >= best.score)
+    return replace(found, ended=replace(ended, best=best, optimal=proven))
+
+
 def _worst(refused: Mapping[str, Refused]) -> Refused:
     """Of all refusals the one that leaves most hope: time, then what was asked, then what methods can do."""
     found = min(refused.values(), key=lambda one: [not isinstance(one, k) for k in (TimeoutError, Infeasible)])
     for spec, one in refused.items():
-        if one is not found:
+        if one is not found and str(one) != str(found):
             found.add_note(f"{spec}: {one}")
     return found
 

@@ -6,6 +6,7 @@ REGISTERED = (
     ("profile", "How identifying each column is, which roles suit it, and why."),
     ("risk", "How likely records are found: three attackers, distribution, columns; of a table or a package."),
     ("hierarchy", "How columns become coarser: levels and their sizes; try, watch and write hierarchies."),
+    ("search", "Compare methods and lattice nodes by loss, risk and error; resumes; draws the lattice."),
     ("publish", "Make a release that meets every requirement, verify its bytes, put it in place."),
     ("verify", "Re-check every promise of a package on its bytes; exit 3 if one fails."),
     ("measure", "Losses, workload error, width and coverage of a release against its original."),

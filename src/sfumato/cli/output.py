@@ -120,8 +120,13 @@ def names(text: list[str] | None) -> list[str]:
 
 def write_new(path: Path, data: bytes, force: bool) -> None:
     """Write a file that is not there yet, or replace it when forced."""
+    refuse_existing(path, force)
+    path.write_bytes(data)
+
+
+def refuse_existing(path: Path, force: bool) -> None:
+    """Refuse a file that is there, unless forced."""
     from sfumato.errors import ParameterError
 
     if path.exists() and not force:
         raise ParameterError(f"{path} already exists. Choose another path, or use --force to replace it.")
-    path.write_bytes(data)

@@ -111,6 +111,30 @@ RISK = {
     ),
     "notes": listed(TEXT),
 }
+CANDIDATE = record(
+    {
+        **dict.fromkeys(("rank", "suppressed", "groups"), COUNT),
+        "method": record({"name": TEXT, "parameters": ANYTHING}),
+        "score": {
+            "anyOf": [NUMBER, listed(NUMBER)],
+            "description": "The metric's; several numbers count in their order; null: the method has none.",
+        },
+        "proven": {**maybe(FLAG), "description": "No other node of the lattice scores lower; null: no lattice."},
+        "gap": {**NUMBER, "description": "By how much one could at most; null: not known."},
+        **dict.fromkeys(("suppressed_share", "risk", "query_error"), NUMBER),
+        "levels": maybe({"type": "object", "additionalProperties": COUNT}),
+    }
+)
+SEARCH = {
+    "name": TEXT,
+    "n_rows": COUNT,
+    "candidates": listed(CANDIDATE),
+    "refused": listed(record({"method": TEXT, "reason": TEXT})),
+    "lattices": listed(
+        record({"method": TEXT, **dict.fromkeys(("nodes", "looked_at", "allowed"), COUNT), "proven": FLAG})
+    ),
+    "taken_up": {**COUNT, "description": "Nodes known from an earlier search."},
+}
 NODE = record({"label": TEXT, "values": COUNT, "rows": COUNT, "units": COUNT})
 LEVEL = record(
     {
@@ -142,6 +166,7 @@ ROW = {
 PRINTED: dict[str, tuple[str, dict[str, Any]]] = {
     "release": ("sfumato publish --json", record(RELEASE)),
     "answer": ("sfumato query --json", listed(ROW)),
+    "search": ("sfumato search --json", record(SEARCH, plot=TEXT, published=TEXT)),
     "profile": ("sfumato profile --json", record(PROFILE)),
     "init": ("sfumato init --json", record({"project": TEXT, "columns": listed(SUGGESTION)})),
     "hierarchy": (

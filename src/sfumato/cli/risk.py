@@ -30,11 +30,11 @@ def risk(
 ) -> None:
     """Prosecutor, journalist and marketer risk, its distribution, and how columns tell rows apart. Shows no value."""
     from sfumato import desk
-    from sfumato.cli.output import Progress, emit, emit_json, names, suggest, write_new
+    from sfumato.cli.output import Progress, emit, emit_json, names, refuse_existing, suggest, write_new
     from sfumato.cli.project import read_project
 
     if html is not None:
-        _refuse_existing(html, force)
+        refuse_existing(html, force)
     told = read_project(project) if project else None
     reading = dict(told.reading()) if told else {}
     known = names(quasi) or (told.names("quasi") if told else [])
@@ -89,13 +89,6 @@ def _population(text: str | None, unit: str | None, reading: dict[str, Any]) -> 
         return int(text)
     people = _table(text, None, reading)
     return people.roles(unit=unit) if unit and unit in people.schema else people
-
-
-def _refuse_existing(path: Path, force: bool) -> None:
-    from sfumato.errors import ParameterError
-
-    if path.exists() and not force:
-        raise ParameterError(f"{path} already exists. Choose another path, or use --force to replace it.")
 
 
 def _next(source: str, html: Path | None) -> str:

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 def found_rows(found: Found, *, errors: bool = True) -> list[dict[str, str]]:
     """One line a candidate, as it is read."""
     n_rows = found.job.truth.n_rows
+    best = [one.best.levels for _, one in found.lattices]
     return [
         {
             "rank": str(rank),
             "method": spec_of(one.method),
             "score": "–" if one.score is None else number(first_number(one.score)),
-            "proven": proven(one),
+            "proven": proven(one) if one.levels in best else "–",
             "suppressed": f"{number(one.suppressed)} ({percent(one.suppressed / n_rows if n_rows else 0.0)})",
             "risk": percent(one.risk),
             **({"query error": number(float(one.figure("query_error")))} if errors else {}),
@@ -83,8 +84,6 @@ def levels(found: Mapping[str, int] | None) -> str:
 
 def proven(one: Solution) -> str:
     """Whether no other node of the lattice scores lower, or by how much one could."""
-    if one.score is None:
-        return "–"
     if one.optimal:
         return "optimal"
     return "no" if one.gap is None else f"gap {number(float(one.gap))}"
