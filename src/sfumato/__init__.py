@@ -17,6 +17,7 @@ _WORDS = {
     "suggest_hierarchies": "desk:suggest_hierarchies",
     "publish": "desk:publish",
     "search": "desk:search",
+    "reapply": "desk:reapply",
     "open": "desk:open",
     "verify": "desk:verify",
     "measure": "desk:measure",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from sfumato.desk import read as read
     from sfumato.desk import risk as risk
     from sfumato.desk import search as search
+    from sfumato.desk import reapply as reapply
     from sfumato.desk import suggest_hierarchies as suggest_hierarchies
     from sfumato.desk import verify as verify
     from sfumato.errors import Incompatible as Incompatible

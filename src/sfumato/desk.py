@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sfumato.data.hierarchy import Hierarchy
     from sfumato.data.suggest import Suggestions
     from sfumato.data.tabular import Tabular
+    from sfumato.methods.tables.placing import Several
+    from sfumato.methods.tables.reapplied import Tally
     from sfumato.queries.answer import Answer
     from sfumato.releases.form import Form
     from sfumato.report.risk import RiskReport
@@ -109,6 +111,33 @@ def search(
     return look(job, listed, tell=progress, **options)
 
 
+def reapply(
+    release: PublishedRelease | str | Path,
+    new_rows: Any,
+    *,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    several: Several = "suppress",
+    strict: bool = False,
+    seed: int | None = None,
+) -> PublishedRelease:
+    """New rows in the regions of a published release, its promises judged on them alone and with the old rows.
+
+    Rows in no region are suppressed, and rows in several (or put into the "innermost"). Groups that fail a promise are
+    suppressed, or with `strict` everything is refused. `hierarchies` place values that the package does not list.
+    """
+    from sfumato import requirements
+    from sfumato.data.dataset import Dataset
+    from sfumato.methods.tables.reapplied import Wishes
+    from sfumato.methods.tables.reapplied import reapply as apply
+
+    old = release if isinstance(release, PublishedRelease) else open(release)
+    rows = new_rows if isinstance(new_rows, Dataset) else read(new_rows)
+    said = [{"model": one.model, **one.parameters, **({"on": one.on} if one.on else {})} for one in old.recipe.promises]
+    need = [requirements.parse(one) for one in said]
+    made, tally = apply(old.release, rows, need, hierarchies or {}, Wishes(several, strict), chance_of(seed))
+    return PublishedRelease(made, tally=tally)
+
+
 def open(path: str | Path) -> PublishedRelease:
     """A saved release, from its directory or zip; the original is not needed."""
     from sfumato.releases.package import read as read_package
@@ -160,11 +189,13 @@ def _refuse_unread(table: Any) -> None:
 class PublishedRelease:
     """A release in hand: ask it SQL, look at its groups, draw worlds, save it.
 
-    Made by `publish` (then it still knows its original, in memory only) or by `open`.
+    Made by `publish` (then it still knows its original, in memory only), by `reapply` (then `tally` counts what became
+    of the new rows, in memory only) or by `open`.
     """
 
-    def __init__(self, release: Release, original: Dataset | None = None) -> None:
+    def __init__(self, release: Release, original: Dataset | None = None, tally: Tally | None = None) -> None:
         self.release = release
+        self.tally = tally
         self._original = original
         self._worlds: Worlds | None = None
 

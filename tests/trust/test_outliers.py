@@ -117,6 +117,14 @@ def test_a_code_under_a_known_prefix_leaves_the_domain_as_it_is(method: Any) -> 
     assert method.name == "anatomy" or "model/domains.parquet" not in changed(one, other)
 
 
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_what_comes_after_a_common_beginning_is_published_only_where_a_cell_names_it(method: Any) -> None:
+    cells = [f"{250 + i % 4}.{i % 5}" for i in range(80)]
+    one, other = (files([*cells, code], sf.prefixes("."), method) for code in ("250.77", "250.78"))
+    assert changed(one, other) <= {"data/quasi.parquet", *DERIVED}
+    assert method.name == "anatomy" or one == other
+
+
 def test_every_kind_of_hierarchy_is_tried() -> None:
-    tried = {"intervals", "cuts", "suppression", "dates", "groups", "ordered", "file", "masking"}
+    tried = {"intervals", "cuts", "suppression", "dates", "groups", "ordered", "file", "masking", "prefixes"}
     assert tried == set(registered())

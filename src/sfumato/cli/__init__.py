@@ -8,6 +8,7 @@ REGISTERED = (
     ("hierarchy", "How columns become coarser: levels and their sizes; try, watch and write hierarchies."),
     ("search", "Compare methods and lattice nodes by loss, risk and error; resumes; draws the lattice."),
     ("publish", "Make a release that meets every requirement, verify its bytes, put it in place."),
+    ("reapply", "Put new rows into the regions of a package; its promises are judged on both together."),
     ("verify", "Re-check every promise of a package on its bytes; exit 3 if one fails."),
     ("measure", "Losses, workload error, width and coverage of a release against its original."),
     ("query", "Ask a package one SELECT: estimates with hard bounds."),

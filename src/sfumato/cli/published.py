@@ -152,6 +152,12 @@ HIERARCHY = record(
         "levels": listed(LEVEL),
     }
 )
+TALLY = record(
+    dict.fromkeys(
+        ("n_rows", "n_published", "n_nowhere", "n_several", "n_failing_alone", "n_failing_together"),
+        COUNT,
+    )
+)
 ROW = {
     "type": "object",
     "description": "The query's own columns; per uncertain column x also x__lo and x__hi (hard bounds, null: "
@@ -165,6 +171,7 @@ ROW = {
 
 PRINTED: dict[str, tuple[str, dict[str, Any]]] = {
     "release": ("sfumato publish --json", record(RELEASE)),
+    "reapplied": ("sfumato reapply --json", record({**RELEASE, "tally": TALLY})),
     "answer": ("sfumato query --json", listed(ROW)),
     "search": ("sfumato search --json", record(SEARCH, plot=TEXT, published=TEXT)),
     "profile": ("sfumato profile --json", record(PROFILE)),

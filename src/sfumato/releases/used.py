@@ -69,6 +69,7 @@ def _cut_grid(domain: Domain, used: Flags) -> Domain:
 def _cut(domain: Domain, used: Flags, levels: tuple[Level, ...]) -> Domain:
     leaves = used[: domain.n_values]
     listed = np.flatnonzero(leaves)
+    rank = np.cumsum(used) - 1
     return replace(
         domain,
         values=domain.values if leaves.all() else domain.values.take(pa.array(listed)),
@@ -78,6 +79,7 @@ def _cut(domain: Domain, used: Flags, levels: tuple[Level, ...]) -> Domain:
         open_low=domain.open_low and bool(leaves[:1].all()),
         open_high=domain.open_high and bool(leaves[-1:].all()),
         complete=domain.complete and bool(used.all()),
+        withheld=tuple(int(rank[code]) for code in domain.withheld if used[code]),
     )
 
 

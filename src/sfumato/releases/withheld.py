@@ -25,7 +25,7 @@ def withhold(domain: Domain, low: Codes, high: Codes) -> tuple[Domain, Codes, Co
     others of one node become one code in `withheld`, at the beginning of the node, so that neither their number nor
     their order shows. Expects a domain cut to the regions low[g] … high[g].
     """
-    if domain.taken == "nothing" or domain.withheld or not domain.n_values:
+    if domain.taken == "nothing" or not domain.n_values:
         return domain, low, high
     runs = np.unique(np.stack([low, high]).astype(np.int64), axis=1)
     named = _named(domain, runs)
@@ -53,11 +53,13 @@ def _named(domain: Domain, runs: Ints) -> Bools:
     named[domain.n_values :] = True
     for low, high in runs.T.tolist():
         whole = low == 0 and high == domain.size - 1
-        in_full = domain.region == "set" and high - low < LONGEST_SET
+        hidden = any(low <= code <= high for code in domain.withheld)
+        in_full = domain.region == "set" and high - low < LONGEST_SET and not hidden
         if low == high or in_full or (domain.taken == "nodes" and not whole):
             named[low : high + 1] = True
         elif domain.region == "set" and not whole:
             named[[low, high]] = True
+    named[list(domain.withheld)] = False
     return named
 
 

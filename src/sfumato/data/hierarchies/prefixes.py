@@ -51,11 +51,9 @@ class Prefixes(Hierarchy):
         return re.split(f"([{re.escape(self.separators)}])", text)
 
     def _level(self, leaves: Sequence[str], keep: int) -> tuple[str, ...]:
-        """What the first `keep` parts make, with a mask for the rest; a leaf that is alone there keeps its name."""
-        begins = ["".join(self._parts(leaf)[: 2 * keep - 1]) for leaf in leaves]
-        n = Counter(begins)
+        """What the first `keep` parts make, with a mask for the rest, which may be nothing."""
         mask = self.separators[0] + MASK
-        return tuple(leaf if n[begin] == 1 else begin + mask for leaf, begin in zip(leaves, begins, strict=True))
+        return tuple("".join(self._parts(leaf)[: 2 * keep - 1]) + mask for leaf in leaves)
 
     def shared(self, texts: Sequence[str]) -> float:
         """Share of different texts whose first part begins another one too."""

@@ -77,13 +77,14 @@ def placed_rows(
 
 def _innermost(boxes: Boxes, point: Ints, box: Ints, found: Ints) -> None:
     """Fill in the box inside all others that hold a point, where there is one. Expects pairs sorted by point."""
+    if not len(point):
+        return
     width = (boxes.high.astype(np.int64) - boxes.low).sum(axis=1)
     starts = np.flatnonzero(np.diff(point, prepend=-1))
-    for some in np.split(box, starts[1:]) if len(box) else []:
+    for start, some in zip(starts, np.split(box, starts[1:]), strict=True):
         least = int(some[np.argmin(width[some])])
         if boxes.inside(least, some):
-            found[point[starts[0]]] = least
-        starts = starts[1:]
+            found[point[start]] = least
 
 
 def codes_of_values(release: Generalized, rows: Dataset, name: str, hierarchy: Hierarchy | None) -> Codes:
