@@ -97,12 +97,42 @@ def promises(
         Promise("alpha-k", {"alpha": alpha, "k": k}, on, {"alpha": float(worst), "k": k}),
         Promise("l-diversity", {"l": math.floor(1 / worst), "kind": "frequency"}, on, {"l": float(1 / worst)}),
     ]
+    found += of_shares_and_risks(classes, on, sorted(len(one) for one in (classes if alike is None else alike)))
     if alike is not None:
         found.append(Promise("group-size", {"k": size}, None, {"k": size}))
     if entropy > 1:
         floor = math.floor(entropy * 100) / 100
         found.append(Promise("l-diversity", {"l": floor, "kind": "entropy"}, on, {"l": entropy}))
     return tuple(found)
+
+
+def of_shares_and_risks(classes: list[list[str]], on: str, sizes: list[int]) -> list[Promise]:
+    """δ, β, risks, estimated k-map and what a population would have to decide, just met."""
+    total, n = Counter(v for one in classes for v in one), sum(map(len, classes))
+    ratios = [Fraction(Counter(one)[v] * n, len(one) * total[v]) for one in classes for v in set(one)]
+    delta = max(abs(math.log2(ratio)) for ratio in ratios)
+    beta, mean, unique = max(ratios) - 1, Fraction(len(sizes), sum(sizes)), Fraction(sizes.count(1), sum(sizes))
+    gain = math.floor(beta * 100 + 1) / 100
+    told: dict[str, Any] = {"estimate": "zayatz", "population_size": 1}
+    k_map = {"k": sizes[0], "population": 1, "estimate": "poisson", "significance": 0.01}
+    return [
+        Promise("delta-disclosure", {"delta": math.ceil(delta * 100 + 1) / 100}, on, {"delta": delta}),
+        Promise("beta-likeness", {"beta": gain, "kind": "basic"}, on, {"beta": float(beta)}),
+        Promise("average-risk", {"threshold": math.ceil(mean * 100) / 100}, None, {"threshold": float(mean)}),
+        Promise("sample-uniqueness", {"threshold": math.ceil(unique * 100) / 100}, None, {"threshold": float(unique)}),
+        Promise("population-uniqueness", {"threshold": math.ceil(unique * 100) / 100, **told}, None,
+                {"threshold": float(unique)}),
+        Promise("k-map", k_map, None, {"k": most_by_estimate(sizes[0])}),
+        Promise("k-map", {"k": sizes[0], "population": "table"}, None, {"k": sizes[0] + 2}),
+        Promise("delta-presence", {"low": 0.1, "high": 0.9}, None, {"low": 0.2, "high": 0.7}),
+    ]  # fmt: skip
+
+
+def most_by_estimate(size: int) -> int:
+    """Where all of a population is published, the largest k whose Poisson count stays two below the size."""
+    from scipy.stats import poisson
+
+    return max([size, *(k for k in range(1, 200) if poisson(k).cdf(size - 2) >= 0.99)])
 
 
 def classes_of(keys: list[Any], values: list[str]) -> list[list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -141,3 +142,85 @@ def furthest(rows: Sequence[Row], m: int, distance: str, levels: Sequence[Sequen
         else:
             found.append(hierarchical_distance(p, q, levels))
     return max(found)
+
+
+def ratios(rows: Sequence[Row]) -> list[tuple[Fraction, Fraction]]:
+    """(share in the group over share in the table, share in the table) of every value that a group has."""
+    table = whole(rows)
+    n = sum(table.values())
+    return [
+        (Fraction(c, sum(h.values())) / Fraction(table[v], n), Fraction(table[v], n))
+        for h in histograms(rows).values()
+        for v, c in h.items()
+    ]
+
+
+def delta_disclosed(rows: Sequence[Row], delta: Fraction) -> bool:
+    """|log₂ r| < p/q ⇔ 2^−p < r^q < 2^p."""
+    p, q = delta.numerator, delta.denominator
+    return all(Fraction(1, 2**p) < r**q < 2**p for r, _ in ratios(rows))
+
+
+def beta_like(rows: Sequence[Row], beta: Fraction, kind: str) -> bool:
+    def met(r: Fraction, share: Fraction) -> bool:
+        with localcontext() as context:
+            context.prec = 120
+            logarithm = (Decimal(share.denominator) / Decimal(share.numerator)).ln()
+            inside = kind == "basic" or Decimal(r.numerator) <= Decimal(r.denominator) * (1 + logarithm)
+        return r - 1 <= beta and inside
+
+    return all(met(r, share) for r, share in ratios(rows))
+
+
+def average_risk(sizes: Sequence[int]) -> Fraction:
+    """The mean over units of one over the size of their group."""
+    risks = [Fraction(1, size) for size in sizes for _ in range(size)]
+    return sum(risks, Fraction(0)) / len(risks)
+
+
+def sample_uniqueness(sizes: Sequence[int]) -> Fraction:
+    alone = [size == 1 for size in sizes for _ in range(size)]
+    return Fraction(sum(alone), len(alone))
+
+
+def zayatz(sizes: Sequence[int], population: int) -> Fraction:
+    """Share of the population: sample uniques that come from population uniques, by Bayes, over the sampled share."""
+    n, groups = sum(sizes), Counter(sizes)
+
+    def one_hit(size: int) -> Fraction:
+        """A group of so many in the population has one unit in the sample (hypergeometric)."""
+        return Fraction(size * math.comb(population - size, n - 1), math.comb(population, n))
+
+    total = sum((Fraction(times, len(sizes)) * one_hit(size) for size, times in groups.items()), Fraction(0))
+    unique = Fraction(groups[1], len(sizes)) * one_hit(1) / total
+    return groups[1] * unique / Fraction(n, population) / population
+
+
+def pitman_log_likelihood(sizes: Sequence[int], theta: float, alpha: float) -> float:
+    """Logarithm of Pitman's sampling formula, factors without parameters left out."""
+    found = sum(math.log(theta + i * alpha) for i in range(1, len(sizes)))
+    found -= sum(math.log(theta + i) for i in range(1, sum(sizes)))
+    return found + sum(math.log(j - alpha) for size in sizes for j in range(1, size))
+
+
+def slide_expected(groups: float, share: float, alpha: float, beta: float) -> tuple[float, float]:
+    """Expected groups of one and of two in the sample, when sizes − 1 in the population are negative binomial."""
+    ones = twos = 0.0
+    weight = beta**alpha
+    for size in range(1, 4000):
+        ones += weight * size * share * (1 - share) ** (size - 1)
+        twos += weight * math.comb(size, 2) * share**2 * (1 - share) ** max(size - 2, 0)
+        weight *= (alpha + size - 1) / size * (1 - beta)
+    return groups * ones, groups * twos
+
+
+def k_map_needs(k: int, share: float, truncated: bool, significance: float) -> int:
+    """Counted up one by one, with SciPy's Poisson distribution."""
+    from scipy.stats import poisson
+
+    law = poisson(k * share)
+    reached, count = (law.pmf(0), 0) if not truncated else (law.pmf(1) / law.sf(0), 1)
+    while reached < 1 - significance and count < k:
+        count += 1
+        reached += law.pmf(count) / (law.sf(0) if truncated else 1)
+    return min(k, count + (1 if truncated else 2))

@@ -867,3 +867,73 @@ def _(files: Files, rng: Rng) -> Files | None:
     sink = io.BytesIO()
     pq.write_table(pa.table({found.column_names[0]: huge}), sink, use_dictionary=True, store_schema=False)
     return {**files, main_table(files): sink.getvalue()}
+
+
+# ---- shares, risks and populations ---------------------------------------------------------------------------------
+
+
+def tightened(model: str, key: str) -> Kind:
+    """The parameter a little below what was achieved."""
+
+    def plant(files: Files, rng: Rng) -> Files | None:
+        def change(one: dict[str, Any]) -> None:
+            one["parameters"][key] = one["achieved"][key] * 0.999 - 1e-6
+
+        return guarantee(files, model, change)
+
+    return plant
+
+
+def praised(model: str, key: str) -> Kind:
+    """Better than what was achieved."""
+
+    def plant(files: Files, rng: Rng) -> Files | None:
+        return guarantee(files, model, lambda one: one["achieved"].update({key: one["achieved"][key] * 0.999 - 1e-6}))
+
+    return plant
+
+
+for _model, _key in (
+    ("delta-disclosure", "delta"), ("beta-likeness", "beta"), ("average-risk", "threshold"),
+    ("sample-uniqueness", "threshold"), ("population-uniqueness", "threshold"),
+):  # fmt: skip
+    kind(f"{_model} below what holds")(tightened(_model, _key))
+    kind(f"{_model} praised")(praised(_model, _key))
+
+
+@kind("k-map of more than the estimate gives")
+def _(files: Files, rng: Rng) -> Files | None:
+    def change(one: dict[str, Any]) -> None:
+        one["parameters"]["k"] = one["achieved"]["k"] = one["achieved"]["k"] + 1
+
+    return guarantee(files, "k-map", change)
+
+
+@kind("k-map at another significance")
+def _(files: Files, rng: Rng) -> Files | None:
+    return guarantee(files, "k-map", lambda one: one["parameters"].update(significance=1.5))
+
+
+@kind("k-map of a population that is too small")
+def _(files: Files, rng: Rng) -> Files | None:
+    return guarantee(files, "k-map", lambda one: one["parameters"].update(population=2))
+
+
+@kind("presence outside its shares")
+def _(files: Files, rng: Rng) -> Files | None:
+    return guarantee(files, "delta-presence", lambda one: one["achieved"].update(high=0.95))
+
+
+@kind("presence from high to low")
+def _(files: Files, rng: Rng) -> Files | None:
+    return guarantee(files, "delta-presence", lambda one: one["achieved"].update(low=0.8))
+
+
+@kind("a risk that names a column")
+def _(files: Files, rng: Rng) -> Files | None:
+    return guarantee(files, "average-risk", lambda one: one.update(on="disease"))
+
+
+@kind("shares without a column")
+def _(files: Files, rng: Rng) -> Files | None:
+    return guarantee(files, "delta-disclosure", lambda one: one.update(on=None))

@@ -20,8 +20,15 @@ from sfumato.data.evidence import Counts, Groups
 from sfumato.errors import Incompatible, ParameterError
 from sfumato.requirements import all_requirements, parse
 from sfumato.requirements.alpha_k import AlphaK
+from sfumato.requirements.average_risk import AverageRisk
+from sfumato.requirements.beta_likeness import BetaLikeness
+from sfumato.requirements.delta_disclosure import DeltaDisclosure
+from sfumato.requirements.delta_presence import DeltaPresence
 from sfumato.requirements.k_anonymity import KAnonymity
+from sfumato.requirements.k_map import KMap
 from sfumato.requirements.l_diversity import LDiversity
+from sfumato.requirements.population_uniqueness import PopulationUniqueness
+from sfumato.requirements.sample_uniqueness import SampleUniqueness
 from sfumato.requirements.t_closeness import TCloseness
 from tests.requirements.evidence import counted, domain_of, groups_of
 
@@ -102,7 +109,11 @@ def test_one_person_with_many_values_is_not_diverse() -> None:
 @pytest.mark.parametrize("requirement", [KAnonymity(2), LDiversity(2, on="x"), LDiversity(2, on="x", kind="entropy"),
                                          LDiversity(2, on="x", kind="recursive", c=2), AlphaK(0.5, 2, on="x"),
                                          LDiversity(2, on="x", kind="frequency"), TCloseness(0.5, on="x"),
-                                         TCloseness(0.5, on="x", distance="ordered")], ids=repr)  # fmt: skip
+                                         TCloseness(0.5, on="x", distance="ordered"), DeltaDisclosure(0.5, on="x"),
+                                         BetaLikeness(1, on="x"), BetaLikeness(1, on="x", kind="enhanced"),
+                                         AverageRisk(0.2), SampleUniqueness(0.1), KMap(3, population=0.01),
+                                         KMap(3, population=1000),
+                                         PopulationUniqueness(0.1, population_size=100)], ids=repr)  # fmt: skip
 def test_no_groups_pass_and_an_empty_group_fails(requirement: Requirement) -> None:
     none = groups_of([], 2)
     found = requirement.holds(none)
@@ -136,6 +147,14 @@ everything = [
     *(LDiversity(l, on="x", kind="recursive", c=c) for l in (1, 2, 3) for c in (Fraction(1, 2), 1, 3)),
     *(TCloseness(t, on="x", distance=d) for t in (0.2, 0.5, 1) for d in ("equal", "ordered", "hierarchical")),
     *(AlphaK(a, k, on="x") for a in (0.4, 0.5, 1) for k in (1, 3)),
+    *(DeltaDisclosure(d, on="x") for d in (0.3, 1, Fraction(4, 3), 2)),
+    *(BetaLikeness(b, on="x", kind=kind) for b in (0.5, 1, Fraction(7, 3)) for kind in ("basic", "enhanced")),
+    *(AverageRisk(t) for t in (0.1, Fraction(1, 3), 1)),
+    *(SampleUniqueness(t) for t in (0, 0.2, 1)),
+    *(PopulationUniqueness(t, population_size=n) for t in (0, 0.1, 0.5) for n in (0.3, 100)),
+    PopulationUniqueness(0.1, estimate="zayatz", population_size=0.02),
+    *(KMap(k, population=p) for k in (2, 5) for p in (0.01, 0.5, 4000)),
+    *(KMap(5, population=0.1, estimate="zero-truncated-poisson", significance=s) for s in (0.01, 0.2)),
 ]
 histograms = st.lists(st.lists(st.integers(0, 4), min_size=4, max_size=4).filter(any), min_size=1, max_size=4)
 
@@ -209,6 +228,19 @@ def test_the_nearest_feasible_parameters() -> None:
         lambda: AlphaK(0, 2, on="x"),
         lambda: AlphaK(float("nan"), 2, on="x"),
         lambda: LDiversity(2),
+        lambda: DeltaDisclosure(0, on="x"),
+        lambda: BetaLikeness(1, on="x", kind="folk"),
+        lambda: AverageRisk(0),
+        lambda: SampleUniqueness(1.1),
+        lambda: PopulationUniqueness(0.1),
+        lambda: PopulationUniqueness(0.1, population_size=10.5),
+        lambda: KMap(3),
+        lambda: KMap(3, population=0),
+        lambda: KMap(3, population=10.5),
+        lambda: KMap(3, population="many"),
+        lambda: DeltaPresence(0.5, 0.2, subset="x"),
+        lambda: DeltaPresence(0, 0.2, subset=[0.5]),
+        lambda: DeltaPresence(0, 0.2, subset=[]),
         lambda: parse("k-anonimity:k=5"),
         lambda: parse("k-anonymity:kk=5"),
         lambda: parse("k-anonymity:k"),
@@ -275,7 +307,8 @@ def test_a_million_groups_take_about_a_second() -> None:
     for requirement in (
         LDiversity(3, on="x"), LDiversity(5, on="x", kind="entropy"), LDiversity(2, on="x", kind="entropy"),
         LDiversity(3, on="x", kind="recursive", c=2), TCloseness(0.9, on="x"), AlphaK(0.4, 3, on="x"),
-        TCloseness(0.5, on="x", distance="ordered"),
+        TCloseness(0.5, on="x", distance="ordered"), DeltaDisclosure(2, on="x"),
+        BetaLikeness(3, on="x", kind="enhanced"), AverageRisk(0.3), SampleUniqueness(0.3), KMap(5, population=0.3),
     ):  # fmt: skip
         began = time.process_time()
         requirement.holds(evidence)

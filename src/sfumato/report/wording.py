@@ -41,6 +41,34 @@ WORDS: Mapping[str, Words] = {
         "At least k persons fit equally well, and no sensitive value belongs to more than the share alpha of them.",
         "Values below that share can still be likely guesses.",
     ),
+    "delta-disclosure": Words(
+        "Every value that a group has is nearly as frequent there as in the whole table, up to the factor 2^delta.",
+        "That nobody in a group has a value which the group lacks is not hidden.",
+    ),
+    "beta-likeness": Words(
+        "No value is more frequent in a group than in the whole table by more than the share beta of it.",
+        "That a value is rarer in a group, or absent, is not hidden.",
+    ),
+    "average-risk": Words(
+        "Whoever guesses which row is a person's is right in at most the share threshold of all rows, on average.",
+        "Single rows can be at a higher risk, up to rows that are certain to be found.",
+    ),
+    "sample-uniqueness": Words(
+        "At most the share threshold of all rows is alone with its quasi-identifiers.",
+        "Those that are alone can be found, and two or three rows that look alike are few.",
+    ),
+    "population-uniqueness": Words(
+        "By a statistical estimate, at most the share threshold of the population is unique in it.",
+        "It is an estimate: it says nothing about a single person, and needs an evenly drawn sample.",
+    ),
+    "k-map": Words(
+        "At least k persons of the population fit every row, counted in a table of it or estimated.",
+        "Whoever knows that a person is in this table may be left with fewer.",
+    ),
+    "delta-presence": Words(
+        "Wherever rows are published, between the shares low and high of the population there are in the table.",
+        "Persons whom no published row fits are surely not in the table.",
+    ),
 }
 OTHER = Words("See its documentation for what it promises.", "See its documentation for what it does not.")
 

@@ -105,8 +105,10 @@ class KMap(Requirement):
 
     def holds(self, evidence: Groups) -> Verdict:
         """Achieved k: the fewest persons around a group; by estimate, the largest k that the smallest group meets."""
-        if evidence.n_groups == 0 or self.population.table is not None:
-            fewest = int(self._around(evidence).min(initial=2**62)) if evidence.n_groups else 0
+        if evidence.n_groups == 0:
+            return Verdict(True, {}, 0)
+        if self.population.table is not None:
+            fewest = int(self._around(evidence).min()) if evidence.sizes.all() else 0
             return verdict(self.passes(evidence), {"k": fewest})
         share, smallest = self.population.share(int(evidence.sizes.sum())), int(evidence.sizes.min())
         met = largest(smallest, share, self.estimate, self.significance)

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 System = Callable[[float, float], tuple[Floats, Floats]]
 
 # A point is a solution from this accuracy on; so many more steps polish it.
-_ACCURACY, _STEPS, _POLISHED = 1e-6, 100, 12
+_ACCURACY, _STEPS, _POLISHED = 1e-6, 40, 8
 _STARTS = tuple((0.33 * i, 0.33 * j) for i in range(4) for j in range(4))
 
 

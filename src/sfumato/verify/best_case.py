@@ -8,10 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.verify.models import READINGS, Unknown, fraction
+from sfumato.verify.models_of_risk import FIGURES
 from sfumato.verify.promises import Judged, reached_keys
 
 SLACK = 1 + Fraction(1, 10**9)
 """Figures of what was achieved are floats."""
+AT_LEAST = ("k", "l", "low")
+AT_MOST = ("t", "alpha", "c", "threshold", "delta", "beta", "high")
 
 
 def contradicted(judged: Judged, one: Mapping[str, Any]) -> bool:
@@ -26,9 +29,12 @@ def contradicted(judged: Judged, one: Mapping[str, Any]) -> bool:
         return True
     loose = {key: fraction(told[key]) for key in told}
     for key, value in loose.items():
-        if key in ("k", "l") and value * SLACK < fraction(parameters[key]):
+        if key in AT_LEAST and value * SLACK < fraction(parameters[key]):
             return True
-        if key in ("t", "alpha", "c") and value > fraction(parameters[key]) * SLACK:
+        if (
+            key in ("t", "alpha", "c", "threshold", "delta", "beta", "high")
+            and value > fraction(parameters[key]) * SLACK
+        ):
             return True
     asked = _possible(judged, model, parameters, Fraction(1))
     return not (asked and _possible(judged, model, {**parameters, **loose}, SLACK))
@@ -47,7 +53,18 @@ def _possible(judged: Judged, model: str, parameters: Mapping[str, Any], slack: 
         return Fraction(1, fewest) <= alpha * slack <= slack and min(judged.alike) >= k >= 1
     if model == "t-closeness":
         return _least_t(judged, parameters.get("distance", "equal")) <= fraction(parameters["t"]) * slack <= slack
-    raise Unknown("a model")
+    return _risk_possible(judged, model, parameters, slack)
+
+
+def _risk_possible(judged: Judged, model: str, parameters: Mapping[str, Any], slack: Fraction) -> bool:
+    """A group of n rows has n persons at most, and one row is one person; nothing else is needed here."""
+    rows, groups = sum(judged.alike), len(judged.alike)
+    least = {"average-risk": groups, "sample-uniqueness": sum(size == 1 for size in judged.alike)}
+    if model in least:
+        return Fraction(least[model], rows) <= fraction(parameters["threshold"]) * slack <= slack
+    if model not in FIGURES:
+        raise Unknown("a model")
+    return True
 
 
 def _l_possible(fewest: int, least: int, parameters: Mapping[str, Any], slack: Fraction) -> bool:

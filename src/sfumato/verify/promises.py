@@ -11,6 +11,7 @@ from typing import Any
 from sfumato.contracts import Finding
 from sfumato.verify.cells import Cells
 from sfumato.verify.models import Group, Unknown, distance_of, fraction, l_holds, l_reached, share_of
+from sfumato.verify.models_of_risk import FIGURES, OF_SHARES, OF_SIZES, of_shares, of_sizes, plausible, undecidable
 from sfumato.verify.wildcard import k_wildcard
 
 SIZES = ("k-anonymity", "group-size")
@@ -94,6 +95,8 @@ def _check(cells: Cells, one: Mapping[str, Any], evidence: Evidence, check: str,
     judged = evidence(on)
     if not judged.groups:
         return Finding(check, True, "No rows are published, so no group can fail.")
+    if why := undecidable(one["model"], one["parameters"]):
+        return undecided(judged, one, check, why)
     holds, reached = judge_one(judged, one)
     if not holds:
         return Finding(check, False, f"It does not hold ({counted}).", _figures(reached))
@@ -105,9 +108,16 @@ def _check(cells: Cells, one: Mapping[str, Any], evidence: Evidence, check: str,
     return Finding(check, True, f"It holds in {len(judged.groups)} groups ({counted}).", figures)
 
 
+def undecided(judged: Judged, one: Mapping[str, Any], check: str, why: str) -> Finding:
+    """A promise that the published cells cannot decide, or that contradicts itself."""
+    if not plausible(judged.alike, one):
+        return Finding(check, False, "What it says was achieved is not what it asks.")
+    return Finding(check, True, f"Not decided: {why}. Nothing published contradicts it.", decided=False)
+
+
 def speaks_of_published(cells: Cells, one: Mapping[str, Any]) -> bool:
     """A promise that reads values names a sensitive column; one about sizes names none."""
-    if one["model"] in SIZES:
+    if one["model"] in (*SIZES, *OF_SIZES):
         return one["on"] is None
     said = cells.said(one["on"]) if one["on"] is not None else None
     return said is not None and said.role == "sensitive"
@@ -117,7 +127,7 @@ def reached_keys(model: str, parameters: Mapping[str, Any]) -> set[str]:
     """The figures that go with a promise."""
     if model == "l-diversity":
         return {"l", "c"} if parameters.get("kind") == "recursive" else {"l"}
-    return {"alpha-k": {"alpha", "k"}, "t-closeness": {"t"}}.get(model, {"k"})
+    return {"alpha-k": {"alpha", "k"}, "t-closeness": {"t"}, **FIGURES}.get(model, {"k"})
 
 
 def judge_one(judged: Judged, one: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
@@ -139,6 +149,10 @@ def judge_one(judged: Judged, one: Mapping[str, Any]) -> tuple[bool, dict[str, A
         kind = parameters.get("distance", "equal")
         t = distance_of(judged.groups, judged.total, kind, judged.order, judged.levels)
         return t <= fraction(parameters["t"]) <= 1, {"t": t}
+    if model in OF_SHARES:
+        return of_shares(judged.groups, judged.total, one)
+    if model in OF_SIZES:
+        return of_sizes(judged.alike, one)
     raise Unknown("a model")
 
 
