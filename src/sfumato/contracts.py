@@ -162,6 +162,11 @@ class Method(ABC):
     name: ClassVar[str]
     coarsens: ClassVar[bool] = True
 
+    @property
+    def suppresses(self) -> bool:
+        """May it leave rows out? Then a whole table that fails is no proof that nothing can be published."""
+        return False
+
     @abstractmethod
     def accepts(self, dataset: Dataset, requirements: Sequence[Requirement]) -> None:
         """Raise `Incompatible` now, not after an hour, when this method cannot serve them."""

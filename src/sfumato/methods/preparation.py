@@ -27,7 +27,8 @@ def prepared_for(
     """The dataset for this method under these requirements, or the reason why nothing can be done."""
     refuse_unfit(dataset, requirements)
     method.accepts(dataset, requirements)
-    refuse_infeasible(dataset, [r for r in requirements if r.reads == "groups"])
+    if not method.suppresses:
+        refuse_infeasible(dataset, [r for r in requirements if r.reads == "groups"])
     prepared = prepare(dataset, hierarchies, max(2, *(r.least for r in requirements)), coarsens=method.coarsens)
     quasi = {name: prepared.domains[name] for name in prepared.schema.names("quasi")}
     beside = {}

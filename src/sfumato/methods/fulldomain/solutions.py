@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.contracts import Recipe, Requirement
 from sfumato.errors import Infeasible
+from sfumato.methods.feasibility import loosest, whole_table
 from sfumato.methods.fulldomain.minimal import minimal_nodes, pareto_nodes
 from sfumato.methods.fulldomain.nodes import Looked, Nodes
 from sfumato.methods.fulldomain.publishing import group_of_rows, regions_of, release
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from sfumato.methods.fulldomain.space import Node
     from sfumato.methods.metrics.metric import Score
     from sfumato.releases.generalized import Generalized
+
+MOST_TRIED = 200
+"""Nodes tried for the least suppression when there is no solution."""
 
 
 @dataclass(frozen=True)
@@ -97,19 +101,28 @@ class Solutions:
     def refusal(self) -> Infeasible:
         """Why there is no best node, with the least suppression that would do among the nodes looked at."""
         space, judge = self.nodes.space, self.nodes.judge
-        looked = [self.nodes.scored(node) for node in list(self.nodes.known)]
-        fewest = min((one.n_suppressed for one in looked if one.n_groups), default=None)
         proven = "No node" if self.ended.optimal else "None of the nodes looked at"
         said = f"{proven} of the lattice meets the requirements with at most {judge.most} of {space.n_rows} rows "
-        if fewest is None:
+        fewest = min((self.nodes.scored(node).n_suppressed for node in self._likely()), default=space.n_rows)
+        if fewest < space.n_rows:
+            share = -(-fewest * 10_000 // space.n_rows) / 10_000
             return Infeasible(
-                said + "suppressed: at each of them every row would be. Ask for less, or use another method.", {}
+                said + f"suppressed. With max_suppressed = {share:g} there is one; or ask for less.",
+                {"max_suppressed": share},
             )
-        share = -(-fewest * 10_000 // space.n_rows) / 10_000
+        counted = [r for r in self.requirements if r.reads == "groups"]
+        whole = whole_table(self.dataset, counted)
+        nearest = loosest([r for r in counted if not r.holds(whole).holds], whole)
+        figures = ", ".join(f"{name} = {value:.6g}" for name, value in nearest.items())
+        said += "suppressed: every row would be, wherever that was counted. "
         return Infeasible(
-            said + f"suppressed. With max_suppressed = {share:g} there is one; or ask for less.",
-            {"max_suppressed": share},
+            said + (f"The whole table as one group meets {figures}. " if figures else "") + "Ask for less.", nearest
         )
+
+    def _likely(self) -> list[Node]:
+        """Nodes where few rows may be suppressed: those with the fewest among the ones looked at, and the top."""
+        known = sorted(self.nodes.known.values(), key=lambda one: (one.n_suppressed, sum(one.node)))
+        return [*(one.node for one in known[:MOST_TRIED]), self.nodes.space.heights]
 
     def made(self, node: Node, recipe: Recipe, chance: Chance, dataset: Dataset | None = None) -> Generalized:
         """The release of a node, of the groups that pass among the published rows alone; `dataset`: the same with

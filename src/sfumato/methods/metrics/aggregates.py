@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from sfumato.methods.fulldomain.cuts import Cut
     from sfumato.methods.metrics.metric import Floats, Score
 
+DECIMALS = 10
+"""Of losses that are compared one after the other."""
 Aggregate = Literal["sum", "max", "arithmetic_mean", "geometric_mean", "rank"]
 
 
@@ -52,7 +54,8 @@ def aggregated(aggregate: str, values: Floats, weights: Floats) -> Score:
     (1.5, (1.0, 0.5))
     """
     if aggregate == "rank":
-        return tuple(sorted((values * weights).tolist(), reverse=True))
+        # Without the noise of sums, which would decide between losses that are equal.
+        return tuple(sorted(np.round(values * weights, DECIMALS).tolist(), reverse=True))
     return float(AGGREGATES[aggregate](values, weights))
 
 

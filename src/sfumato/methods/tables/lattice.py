@@ -13,7 +13,7 @@ from sfumato.contracts import Method, Recipe, Requirement
 from sfumato.declared import Exact, declared, plain
 from sfumato.errors import Incompatible
 from sfumato.methods import metrics
-from sfumato.methods.feasibility import refuse_infeasible, refuse_unreadable
+from sfumato.methods.feasibility import refuse_unreadable
 from sfumato.methods.fulldomain.cuts import Judge
 from sfumato.methods.fulldomain.local import Locally
 from sfumato.methods.fulldomain.memory import keep, key_of, recall
@@ -72,6 +72,11 @@ class Lattice(Method):
             "recode": self.recode,
         }
 
+    @property
+    def suppresses(self) -> bool:
+        """Where rows may be left out."""
+        return self.max_suppressed > 0
+
     def accepts(self, dataset: Dataset, requirements: Sequence[Requirement]) -> None:
         """Any requirement on groups, with or without a population; at least one quasi-identifier."""
         if not dataset.schema.names("quasi"):
@@ -122,7 +127,6 @@ class Lattice(Method):
     def publish(self, dataset: Dataset, requirements: Sequence[Requirement], chance: Chance) -> Generalized:
         """The release of the best node."""
         self.accepts(dataset, requirements)
-        refuse_infeasible(dataset, requirements)
         found = self.search(dataset, requirements)
         if found.ended.best is None:
             raise found.refusal()
