@@ -352,7 +352,7 @@ def test_boxes_find_the_same_best(rows: Any, metric: Any, requirement: Any, limi
 def test_local_recoding_loses_no_more_and_leaves_nothing_that_could_stay(
     rows: Any, requirement: Any, limit: Any
 ) -> None:
-    need, keeps = requirement
+    need = requirement[0]
     try:
         best = found_by(rows, need, sf.Loss(), limit).best
         found = sf.search(
