@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.contracts import Method, Recipe, Requirement, Twin
-from sfumato.data.evidence import Groups, group_evidence
+from sfumato.data.evidence import Groups
 from sfumato.data.schema import Schema
 from sfumato.declared import declared
 from sfumato.errors import Incompatible
 from sfumato.kernels.mondrian import Compiled, Lanes, Rules, part
 from sfumato.kernels.mondrian_levels import part_by_levels
 from sfumato.methods.feasibility import not_found, refuse_infeasible, refuse_unreadable, units_repeat, whole_table
-from sfumato.methods.tables.regions import Ranked, Regions, mended
+from sfumato.methods.tables.regions import Ranked, Regions, judged, mended
 from sfumato.releases.generalized import Generalized
 
 if TYPE_CHECKING:
@@ -153,15 +153,7 @@ class _Task:
 
     def _passes(self, rows: NDArray[Any], starts: Ints) -> Bools:
         """Judge groups of rows on evidence in distinct units, against the totals of the whole table."""
-        group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        sensitive = {name: self.dataset.codes[name][rows] for name in self.whole.counts}
-        units = None if self.dataset.units is None else self.dataset.units[rows]
-        evidence = group_evidence(group, len(starts) - 1, sensitive, self.dataset.domains, units)
-        evidence = replace(evidence, totals=self.whole.totals)
-        passed = np.ones(len(starts) - 1, dtype=np.bool_)
-        for requirement in self.requirements:
-            passed &= requirement.passes(evidence)
-        return passed
+        return judged(self.dataset, self.requirements, self.whole)(rows, starts)
 
 
 def _worth_compiling(n_rows: int) -> bool:

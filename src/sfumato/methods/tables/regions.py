@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.evidence import group_evidence
 from sfumato.kernels.mondrian import Parted
 from sfumato.releases.distinct import distinct_rows
 
 if TYPE_CHECKING:
+    from sfumato.contracts import Requirement
     from sfumato.data.codec import Codes, Domain
+    from sfumato.data.dataset import Dataset
+    from sfumato.data.evidence import Groups
 
     Ints = NDArray[np.int64]
     Passes = Callable[[NDArray[Any], Ints], NDArray[np.bool_]]
@@ -90,6 +94,23 @@ class Regions:
         number = np.empty(len(kinds.first), dtype=np.int64)
         number[np.argsort(kinds.first)] = np.arange(len(kinds.first))
         return self.joined(number[kinds.of])
+
+
+def judged(dataset: Dataset, requirements: Sequence[Requirement], whole: Groups) -> Passes:
+    """Judges groups of rows on evidence in distinct units, against the totals of the whole table."""
+
+    def passes(rows: NDArray[Any], starts: Ints) -> NDArray[np.bool_]:
+        group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        sensitive = {name: dataset.codes[name][rows] for name in whole.counts}
+        units = None if dataset.units is None else dataset.units[rows]
+        evidence = group_evidence(group, len(starts) - 1, sensitive, dataset.domains, units)
+        evidence = replace(evidence, totals=whole.totals)
+        passed = np.ones(len(starts) - 1, dtype=np.bool_)
+        for requirement in requirements:
+            passed &= requirement.passes(evidence)
+        return passed
+
+    return passes
 
 
 def mended(regions: Regions, domains: Sequence[Domain], passes: Passes) -> Regions | None:
