@@ -32,6 +32,16 @@ METHODS: list[Any] = [
     sf.Mondrian(cut="median"),
     sf.Mondrian(recoding="relaxed"),
     sf.Anatomy(),
+    sf.Lattice(),
+    sf.Lattice(max_suppressed=1),
+    sf.Datafly(max_suppressed=0.5),
+    sf.Samarati(max_suppressed=0),
+    sf.Incognito(max_suppressed=0),
+    sf.TopDownSpecialization(max_suppressed=0.5),
+    sf.TopDownSpecialization(on="disease"),
+    sf.BottomUpGeneralization(),
+    sf.MDAV(),
+    sf.MDAV(k=2, aggregate="mode"),
 ]
 REQUIREMENTS: list[Any] = [
     sf.KAnonymity(2),
@@ -44,10 +54,30 @@ REQUIREMENTS: list[Any] = [
     sf.TCloseness(0.5, on="pay", distance="ordered"),
     sf.TCloseness(0.6, on="disease", distance="hierarchical"),
     sf.AlphaK(0.7, 2, on="disease"),
+    sf.DeltaDisclosure(1.5, on="disease"),
+    sf.BetaLikeness(1, on="disease"),
+    sf.BetaLikeness(2, on="disease", kind="enhanced"),
+    sf.AverageRisk(0.5),
+    sf.SampleUniqueness(0.3),
+    sf.PopulationUniqueness(0.2, population_size=0.1),
+    sf.PopulationUniqueness(0.2, population_size=1000),
+    sf.KMap(3, population=0.1),
+    sf.KMap(2, population=1000, estimate="zero-truncated-poisson"),
 ]
+# Those that read a population: only for methods that count one around their groups.
+OF_POPULATIONS: list[Any] = [
+    sf.DeltaPresence(0, 0.9, subset=[0, 1]),
+    sf.KMap(2, population=sf.read(pa.table({"age": [20, 30], "town": ["Aa", "Bb"]}), name="everybody")),
+]
+# Lattices and baselines share their judge: three requirements each, of sizes, of shares, and against the whole table.
+EVERY_REQUIREMENT = ("mondrian", "anatomy")
+FEW: list[Any] = [REQUIREMENTS[0], REQUIREMENTS[3], REQUIREMENTS[7]]
 # What a method that publishes quasi-identifiers as they are can promise something of.
 PAIRS: list[tuple[Any, Any]] = [
-    (m, r) for m in METHODS for r in REQUIREMENTS if m.coarsens or r.of_groups or not r.speaks_of_alike
+    (m, r)
+    for m in METHODS
+    for r in (REQUIREMENTS if m.name in EVERY_REQUIREMENT else FEW)
+    if m.coarsens or ((r.of_groups or not r.speaks_of_alike) and r.monotone(repeats=False))
 ]
 # Looser and stricter parameters of the same model, with what they need beside.
 LADDERS: list[list[Any]] = [
@@ -58,6 +88,14 @@ LADDERS: list[list[Any]] = [
     [sf.LDiversity(2, on="disease", kind="recursive", c=c) for c in (4, 3, 2, 1)],
     [sf.TCloseness(t, on="pay", distance="ordered") for t in (1, 0.6, 0.3, 0.1)],
     [sf.AlphaK(a, 2, on="disease") for a in (1, 0.8, 0.5, 0.4)],
+    [sf.DeltaDisclosure(d, on="disease") for d in (3, 1.5, 1, 0.5)],
+    [sf.BetaLikeness(b, on="disease") for b in (3, 1, 0.5)],
+    [sf.BetaLikeness(b, on="disease", kind="enhanced") for b in (3, 1, 0.5)],
+    [sf.AverageRisk(t) for t in (1, 0.5, 0.3, 0.2)],
+    [sf.SampleUniqueness(t) for t in (1, 0.5, 0.2, 0)],
+    [sf.PopulationUniqueness(t, estimate="zayatz", population_size=0.2) for t in (1, 0.5, 0.2, 0)],
+    [sf.KMap(k, population=0.1) for k in (1, 2, 5, 40)],
+    [sf.KMap(20, population=0.1, significance=s) for s in (0.5, 0.1, 0.01)],
 ]
 
 

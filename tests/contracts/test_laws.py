@@ -21,6 +21,7 @@ from sfumato.data.evidence import Groups, group_evidence
 from tests.contracts.cases import (
     LADDERS,
     METHODS,
+    OF_POPULATIONS,
     PAIRS,
     QUASI,
     REQUIREMENTS,
@@ -52,7 +53,8 @@ def release_of(table: pa.Table, method: Any, need: Any, quasi: tuple[str, ...], 
 
 def test_every_registered_variant_is_under_the_laws() -> None:
     assert {type(m) for m in METHODS} == set(registered("sfumato.methods.tables"))
-    assert {type(r) for r in REQUIREMENTS} == set(registered("sfumato.requirements"))
+    assert {type(r) for r in (*REQUIREMENTS, *OF_POPULATIONS)} == set(registered("sfumato.requirements"))
+    assert {r.reads for r in OF_POPULATIONS} == {"population"} and {r.reads for r in REQUIREMENTS} == {"groups"}
 
 
 @pairs
@@ -100,6 +102,16 @@ def test_k_anonymity_is_promised_of_rows_that_look_alike(
         sizes = Counter(row["group_id"] for row in rows)
         assert min(sizes.values()) == promise.achieved["k"] >= promise.parameters["k"]
     assert (promise.model == requirement.model) is (method.coarsens or not requirement.speaks_of_alike)
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m.name in ("mondrian", "anatomy")], ids=repr)
+@pytest.mark.parametrize("requirement", OF_POPULATIONS, ids=lambda x: x.model)
+def test_methods_that_count_no_population_refuse(method: Any, requirement: Any) -> None:
+    table = pa.table(
+        {"age": [20, 21, 30, 30], "town": ["Aa", "Aa", "Bb", "Bb"], "disease": ["flu"] * 4, "pay": [10] * 4}
+    )
+    with pytest.raises(sf.Incompatible, match=requirement.model):
+        sf.publish(people(table), method, require=requirement, hierarchies=rules(("age", "town")), seed=1)
 
 
 persons = st.lists(st.integers(0, 3), min_size=10, max_size=10)
@@ -171,7 +183,9 @@ def test_the_same_seed_gives_the_same_bytes(
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m.name == "mondrian" and m.recoding == "strict"], ids=repr)
+@pytest.mark.parametrize(
+    "method", [m for m in METHODS if m.name != "anatomy" and getattr(m, "recoding", "strict") == "strict"], ids=repr
+)
 @laws
 @given(table=tables(), quasi=quasis, order=st.randoms(use_true_random=False))
 def test_row_order_changes_nothing(method: Any, table: pa.Table, quasi: tuple[str, ...], order: Any) -> None:
