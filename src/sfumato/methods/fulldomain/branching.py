@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.methods.fulldomain.ended import ROUNDING, Ended, better, number_of
+from sfumato.methods.fulldomain.ended import ROUNDING, Ended, better
 from sfumato.methods.fulldomain.nodes import NEVER, Looked, Nodes
 from sfumato.methods.fulldomain.walking import moved
 
@@ -21,63 +21,97 @@ if TYPE_CHECKING:
     from sfumato.methods.fulldomain.progress import Watch
     from sfumato.methods.fulldomain.space import Node
 
-DIVING, IMPROVING = 0.25, 0.6
-"""Shares of the time until which a first solution is sought, and until which it is improved."""
+PROMISING = 0.8
+"""How much a box's coarsest node counts beside its finest one when the most promising box is chosen."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Box:
     """Nodes from `low` to `high`, none of which scores below `bound`."""
 
     bound: float
-    turn: int
     low: Node
     high: Node
 
 
+class Boxes:
+    """Boxes that are still open, by their bounds and by how promising they are."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._open: dict[int, Box] = {}
+        self._by_bound: list[tuple[float, int]] = []
+        self._by_promise: list[tuple[float, int]] = []
+        self._turns = count()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, box: Box) -> None:
+        """One more box."""
+        turn = next(self._turns)
+        self._open[turn] = box
+        # Without bounds the newest box is the most promising one.
+        known = box.bound > -NEVER
+        promise = box.bound + PROMISING * (self._nodes.bound(box.high) - box.bound) if known else -float(turn)
+        heapq.heappush(self._by_bound, (box.bound, turn))
+        heapq.heappush(self._by_promise, (promise, turn))
+
+    def take(self, *, promising: bool) -> Box:
+        """The most promising box, where a better node may be, or the one with the least bound, which proves."""
+        heap = self._by_promise if promising else self._by_bound
+        while True:
+            turn = heapq.heappop(heap)[1]
+            if turn in self._open:
+                return self._open.pop(turn)
+
+    @property
+    def bound(self) -> float:
+        """What no node in an open box scores below."""
+        while self._by_bound and self._by_bound[0][1] not in self._open:
+            heapq.heappop(self._by_bound)
+        return self._by_bound[0][0] if self._by_bound else NEVER
+
+
 def branch(nodes: Nodes, watch: Watch) -> Ended:
-    """Best-first from the top, then exchanges of levels between columns, then boxes, while there is time."""
+    """A first solution from the top down, levels exchanged between columns, then boxes, while there is time."""
     best = dive(nodes, watch)
-    if best is not None:
-        best = improved(nodes, best, watch)
-    space = nodes.space
-    turns = count()
-    boxes = [Box(nodes.bound(space.bottom), next(turns), space.bottom, space.heights)]
-    while boxes and not watch.over():
-        box = heapq.heappop(boxes)
-        if best is not None and not _can_beat(box.bound, best):
-            return Ended(best, number_of(best), True)
+    best = None if best is None else improved(nodes, best, watch)
+    space, boxes = nodes.space, Boxes(nodes)
+    boxes.add(Box(nodes.bound(space.bottom), space.bottom, space.heights))
+    for turn in count():
+        if not len(boxes) or watch.over():
+            break
+        if best is not None and not _can_beat(boxes.bound, best):
+            return Ended(best, _least(best), True)
+        box = boxes.take(promising=turn % 3 == 0)
         top = nodes.at(box.high)
-        best = top if better(top, best) else best
+        if better(top, best):
+            best = improved(nodes, top, watch)
         if not top.hopeless and box.low != box.high:
-            for low, high in _halves(nodes, box):
-                heapq.heappush(boxes, Box(max(box.bound, nodes.bound(low)), next(turns), low, high))
+            for half in _halves(nodes, box):
+                if best is None or _can_beat(half.bound, best):
+                    boxes.add(half)
         watch.say(nodes, best and best.score)
-    bound = min((box.bound for box in boxes), default=NEVER)
     if best is None:
-        return Ended(None, bound, not boxes)
-    proven = not boxes or not _can_beat(bound, best)
-    return Ended(best, min(bound, _least(best)), proven)
+        return Ended(None, boxes.bound, not len(boxes))
+    proven = not _can_beat(boxes.bound, best)
+    return Ended(best, min(boxes.bound, _least(best)), proven)
 
 
 def dive(nodes: Nodes, watch: Watch) -> Looked | None:
-    """From the top down, the best-scored node first, always to its allowed neighbours one level lower (as ARX's
-    heuristic search does)."""
-    top = nodes.at(nodes.space.heights)
-    if not top.allowed:
+    """From the top down, one level of one column lower, always to the neighbour with the least score."""
+    here = nodes.at(nodes.space.heights)
+    if not here.allowed:
         return None
-    best, seen = top, {top.node}
-    waiting = [(top.score, top.node)]
-    while waiting and not watch.over(DIVING):
-        _, node = heapq.heappop(waiting)
-        for axis in range(len(node)):
-            if not node[axis] or (lower := moved(node, axis, -1)) in seen:
-                continue
-            seen.add(lower)
-            one = nodes.at(lower)
-            if one.allowed:
-                best = one if better(one, best) else best
-                heapq.heappush(waiting, (one.score, lower))
+    best = here
+    while not watch.over():
+        lower = [nodes.at(moved(here.node, j, -1)) for j in range(len(here.node)) if here.node[j]]
+        allowed = [one for one in lower if one.allowed]
+        if not allowed:
+            break
+        here = min(allowed, key=lambda one: (one.score, one.n_suppressed, one.node))
+        best = here if better(here, best) else best
         watch.say(nodes, best.score)
     return best
 
@@ -85,13 +119,13 @@ def dive(nodes: Nodes, watch: Watch) -> Looked | None:
 def improved(nodes: Nodes, best: Looked, watch: Watch) -> Looked:
     """Levels exchanged: some column lower by one or two, another higher by one, as long as the score falls."""
     found: Looked | None = best
-    while found is not None and not watch.over(IMPROVING):
+    while found is not None and not watch.over():
         best, found = found, None
         for node in _neighbours(nodes, best):
             one = nodes.at(node)
             if better(one, found or best):
                 found = one
-            if watch.over(IMPROVING):
+            if watch.over():
                 break
         watch.say(nodes, best.score)
     return found or best
@@ -112,14 +146,16 @@ def _neighbours(nodes: Nodes, best: Looked) -> list[Node]:
     return [listed[i] for i in np.argsort(bounds, kind="stable").tolist() if _can_beat(float(bounds[i]), best)]
 
 
-def _halves(nodes: Nodes, box: Box) -> list[tuple[Node, Node]]:
+def _halves(nodes: Nodes, box: Box) -> list[Box]:
     """The box cut along the column where the upper half has the highest bound."""
     wide = [j for j in range(len(box.low)) if box.low[j] < box.high[j]]
     uppers = [moved(box.low, j, (box.high[j] - box.low[j]) // 2 + 1) for j in wide]
     bounds = nodes.scorer.bounds(np.array(uppers))
-    at = 0 if bounds is None else int(np.argmax(bounds))
+    at = len(wide) - 1 if bounds is None else int(np.argmax(bounds))
     axis, upper = wide[at], uppers[at]
-    return [(box.low, (*box.high[:axis], upper[axis] - 1, *box.high[axis + 1 :])), (upper, box.high)]
+    lower_top = (*box.high[:axis], upper[axis] - 1, *box.high[axis + 1 :])
+    bound = box.bound if bounds is None else max(box.bound, float(bounds[at]))
+    return [Box(box.bound, box.low, lower_top), Box(bound, upper, box.high)]
 
 
 def _can_beat(bound: float, best: Looked) -> bool:
