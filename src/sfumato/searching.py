@@ -165,9 +165,11 @@ class Found:
     @cached_property
     def candidates(self) -> tuple[Solution, ...]:
         """By rank; of a single lattice the best node and the frontier's next ones."""
-        return self._with_frontier(
-            tuple(sorted(self.unranked, key=_error) if len(self.unranked) > 1 else self.unranked)
-        )
+        return self._with_frontier(self._ranked)
+
+    @cached_property
+    def _ranked(self) -> tuple[Solution, ...]:
+        return tuple(sorted(self.unranked, key=_error)) if len(self.unranked) > 1 else self.unranked
 
     @cached_property
     def unranked(self) -> tuple[Solution, ...]:
@@ -193,7 +195,7 @@ class Found:
     @property
     def first(self) -> Solution:
         """The candidate of rank 1."""
-        return self.candidates[0]
+        return self._ranked[0]
 
     @property
     def lattices(self) -> list[tuple[str, Solutions]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sfumato.report.lattice_facts import first_number
+from sfumato.report.lattice_marks import score
 from sfumato.report.risk_words import percent
 from sfumato.report.spelling import spec_of
 from sfumato.report.wording import number
@@ -22,7 +23,7 @@ def found_rows(found: Found, *, errors: bool = True) -> list[dict[str, str]]:
         {
             "rank": str(rank),
             "method": spec_of(one.method),
-            "score": "–" if one.score is None else number(first_number(one.score)),
+            "score": "–" if one.score is None else score(first_number(one.score)),
             "proven": proven(one) if one.levels in best else "–",
             "suppressed": f"{number(one.suppressed)} ({percent(one.suppressed / n_rows if n_rows else 0.0)})",
             "risk": percent(one.risk),
@@ -86,4 +87,4 @@ def proven(one: Solution) -> str:
     """Whether no other node of the lattice scores lower, or by how much one could."""
     if one.optimal:
         return "optimal"
-    return "no" if one.gap is None else f"gap {number(float(one.gap))}"
+    return "no" if one.gap is None else f"gap {score(one.gap)}"

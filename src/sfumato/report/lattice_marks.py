@@ -80,8 +80,12 @@ def levels_of(dot: Dot, facts: LatticeFacts) -> str:
 
 
 def score(value: float) -> str:
-    """A score with four digits."""
-    return number(float(value))
+    """A score with four digits, or all those before the point.
+
+    >>> score(0.123456), score(329412.5)
+    ('0.1235', '329,412')
+    """
+    return f"{value:,.0f}" if abs(value) >= 10_000 else number(float(value))
 
 
 def rows(n: int, of: int) -> str:
