@@ -90,9 +90,9 @@ if TYPE_CHECKING:
     from sfumato.desk import open as open
     from sfumato.desk import publish as publish
     from sfumato.desk import read as read
+    from sfumato.desk import reapply as reapply
     from sfumato.desk import risk as risk
     from sfumato.desk import search as search
-    from sfumato.desk import reapply as reapply
     from sfumato.desk import suggest_hierarchies as suggest_hierarchies
     from sfumato.desk import verify as verify
     from sfumato.errors import Incompatible as Incompatible

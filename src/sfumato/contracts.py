@@ -110,6 +110,10 @@ class Requirement(ABC):
     def least(self) -> int:
         """Smallest number of units in a group that could pass."""
 
+    def least_in(self, totals: Mapping[str, Ints], domains: Mapping[str, Domain]) -> int:
+        """The same in a table with these units per value: at least `least`."""
+        return self.least
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Sensitive columns it reads."""

@@ -59,10 +59,10 @@ _SIGNATURE = (
 @njit("boolean(uint64[:, ::1], int32, int64)", cache=True, nogil=True)
 def _same(keys: Any, one: Any, other: Any) -> Any:
     """Are two keys equal?"""
+    same = True
     for w in range(keys.shape[1]):
-        if keys[one, w] != keys[other, w]:
-            return False
-    return True
+        same &= keys[one, w] == keys[other, w]
+    return same
 
 
 @njit(_SIGNATURE, cache=True, nogil=True)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from sfumato.contracts import Requirement, Verdict
 from sfumato.declared import Exact, declared, exact, plain
@@ -34,14 +34,17 @@ class PopulationUniqueness(Requirement):
     unique units the estimate is 0; an estimate without a solution is not met. Figures are of published units.
     Does not protect where the sample is not drawn evenly from that population, nor units in small groups (add
     k-anonymity), nor against groups that share a sensitive value.
-    Dankar, El Emam, Neisa, Roffey 2012; the estimators are in `sfumato.requirements.uniques`.
+    `model=` is another word for `estimate=`; the estimators are in `sfumato.requirements.uniques`.
+    Dankar, El Emam, Neisa, Roffey 2012.
 
     >>> PopulationUniqueness(0.01, population_size=0.1).parameters()
     {'threshold': 0.01, 'estimate': 'dankar', 'population_size': 0.1}
     """
 
     threshold: Annotated[Exact, Field(ge=0, le=1)]
-    estimate: Literal["dankar", "pitman", "zayatz", "snb"] = field(default="dankar", kw_only=True)
+    estimate: Annotated[
+        Literal["dankar", "pitman", "zayatz", "snb"], Field(validation_alias=AliasChoices("estimate", "model"))
+    ] = field(default="dankar", kw_only=True)
     population_size: Annotated[Exact, Field(gt=0)] = field(kw_only=True)
     model: ClassVar[str] = "population-uniqueness"
     looser_up: ClassVar[tuple[str, ...]] = ("threshold",)

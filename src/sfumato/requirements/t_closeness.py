@@ -15,7 +15,9 @@ from sfumato.requirements.distances import DISTANCES, equal_table, ordered_table
 from sfumato.requirements.judging import Bools, at_most, counts_on, greatest_ratio, halves, masses, up, verdict
 
 if TYPE_CHECKING:
+    from sfumato.data.codec import Domain
     from sfumato.data.evidence import Groups
+    from sfumato.requirements.judging import Ints
 
     Numbers = np.ndarray[Any, Any]
 
@@ -70,6 +72,21 @@ class TCloseness(Requirement):
     def least(self) -> int:
         """One: a table with one value passes in groups of one."""
         return 1
+
+    def least_in(self, totals: Mapping[str, Ints], domains: Mapping[str, Domain]) -> int:
+        """Values that a group does not have are that far away: n units leave out all but n nodes of every level."""
+        if self.distance == "ordered" or self.on not in totals:
+            return self.least
+        levels = domains[self.on].levels if self.distance == "hierarchical" else ()
+        shares = [totals[self.on], *(np.bincount(level.node, weights=totals[self.on]) for level in levels)]
+        most = max(len(held) for held in shares)
+        covered = np.zeros(most, dtype=np.int64)
+        for held in shares:
+            falling = np.cumsum(np.sort(held.astype(np.int64))[::-1])
+            covered += np.append(falling, np.full(most - len(falling), falling[-1:]))
+        whole = int(totals[self.on].sum()) * len(shares)
+        left = (whole - covered).astype(object) * self.t.denominator
+        return int(np.argmax(left <= whole * self.t.numerator)) + 1 if whole else self.least
 
     def twin(self) -> Twin | None:
         """Equal and ordered distance; the hierarchical one needs the column's tree and has none."""

@@ -85,8 +85,11 @@ class Judge:
         self.space = space
         self.requirements = tuple(requirements)
         self.most = int(share * space.n_rows)
-        self.least = max((r.least for r in requirements if _of_single_groups(r)), default=1)
         self.evidence = Evidence(dataset, columns_of(requirements), space, totals)
+        single = [r for r in requirements if _of_single_groups(r)]
+        # A unit with several values stands for several in a distribution.
+        known = {} if self.evidence.by_unit else self.evidence.totals
+        self.least = max((r.least_in(known, dataset.domains) for r in single), default=1)
         self._alone = [r for r in requirements if _of_single_groups(r) and not _only_size(r)]
         self._together = [r for r in requirements if not _of_single_groups(r)]
         self.only_sizes = not self._alone and not self._together

@@ -138,6 +138,15 @@ class Space:
     def raising(self, low: Node, high: Node) -> Raise:
         """What takes tuples from one node to a coarser one."""
         changed = [j for j in range(len(low)) if low[j] != high[j]]
+        step = (changed[0], low[changed[0]], high[changed[0]]) if len(changed) == 1 else None
+        if step in self._steps:
+            return self._steps[step]
+        found = self._raising(low, high, changed)
+        if step is not None:
+            self._steps[step] = found
+        return found
+
+    def _raising(self, low: Node, high: Node, changed: list[int]) -> Raise:
         tables = [self._up(j, low[j], high[j]) for j in changed]
         starts = np.cumsum([0, *(len(table) for table in tables)])[:-1]
         at = np.array(changed, dtype=np.int64)
@@ -150,6 +159,10 @@ class Space:
         if (column, low, high) not in known:
             known[column, low, high] = self.levels[column].up(low, high).astype(np.uint64)
         return known[column, low, high]
+
+    @cached_property
+    def _steps(self) -> dict[tuple[int, int, int] | None, Raise]:
+        return {}
 
     @cached_property
     def _ups(self) -> dict[tuple[int, int, int], Keys]:

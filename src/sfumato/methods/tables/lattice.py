@@ -7,7 +7,7 @@ from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from sfumato.contracts import Method, Recipe, Requirement
 from sfumato.declared import Exact, declared, plain
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 PATIENCE = 30.0
 """Seconds for lattices that are too large to list, when no limit is given."""
 
+NAMED = {"anyOf": [{"type": "string"}, {"type": "object"}], "description": "A metric by name, or {metric = …, …}."}
+
 
 def _metric(given: object) -> object:
     return metrics.parse(given) if isinstance(given, str | Mapping) else given
@@ -55,7 +57,9 @@ class Lattice(Method):
     0.02
     """
 
-    metric: Annotated[Metric, BeforeValidator(_metric)] = field(default_factory=Loss, kw_only=True)
+    metric: Annotated[Metric, BeforeValidator(_metric), WithJsonSchema(NAMED)] = field(
+        default_factory=Loss, kw_only=True
+    )
     max_suppressed: Annotated[Exact, Field(ge=0, le=1)] = field(default=Fraction(4, 100), kw_only=True)
     weights: dict[str, float] = field(default_factory=dict, kw_only=True)
     recode: Literal["global", "local"] = field(default="global", kw_only=True)
