@@ -111,8 +111,14 @@ if TYPE_CHECKING:
     from sfumato.methods.metrics.loss import Loss as Loss
     from sfumato.methods.metrics.precision import Precision as Precision
     from sfumato.methods.tables.anatomy import Anatomy as Anatomy
+    from sfumato.methods.tables.bottom_up import BottomUpGeneralization as BottomUpGeneralization
+    from sfumato.methods.tables.datafly import Datafly as Datafly
+    from sfumato.methods.tables.incognito import Incognito as Incognito
     from sfumato.methods.tables.lattice import Lattice as Lattice
+    from sfumato.methods.tables.mdav import MDAV as MDAV
     from sfumato.methods.tables.mondrian import Mondrian as Mondrian
+    from sfumato.methods.tables.samarati import Samarati as Samarati
+    from sfumato.methods.tables.top_down import TopDownSpecialization as TopDownSpecialization
     from sfumato.requirements.alpha_k import AlphaK as AlphaK
     from sfumato.requirements.average_risk import AverageRisk as AverageRisk
     from sfumato.requirements.beta_likeness import BetaLikeness as BetaLikeness

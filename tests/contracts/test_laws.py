@@ -123,13 +123,18 @@ persons = st.lists(st.integers(0, 3), min_size=10, max_size=10)
 def test_persons_with_several_rows_are_served_or_refused(
     method: Any, requirement: Any, table: pa.Table, quasi: tuple[str, ...], person: list[int]
 ) -> None:
-    """No other error, and a refusal that claims to be a proof is for what merging keeps."""
+    """No other error, and a refusal that claims to be a proof is for what merging keeps. Methods that need coarser
+    nodes to keep what finer ones meet refuse what repeating persons break; a lattice can be known whole."""
     data = of_persons(table, person, quasi)
+    kept = requirement.monotone(repeats=len(set(person[: table.num_rows])) < table.num_rows)
     try:
         release = sf.publish(data, method, require=requirement, hierarchies=rules(quasi), seed=1).release
+    except sf.Incompatible:
+        assert not kept and method.name in ("samarati", "incognito")
+        return
     except sf.Infeasible as refused:
-        proven = requirement.monotone(repeats=len(set(person[: table.num_rows])) < table.num_rows)
-        assert str(refused).startswith("Even the whole table") is proven
+        proof = str(refused).startswith("Even the whole table")
+        assert proof is kept or (method.name == "lattice" and str(refused).startswith("No node of the lattice"))
         return
     noted = any("several rows" in note for note in release.recipe.notes)
     assert noted is (len(set(person[: table.num_rows])) < table.num_rows)
