@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from sfumato.contracts import Method, Recipe, Requirement
 from sfumato.declared import Exact, declared, plain
@@ -30,6 +30,7 @@ from sfumato.methods.tables.baselines import (
     refuse_not_monotone,
     refuse_unserved,
 )
+from sfumato.methods.tables.lattice import NAMED
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
@@ -60,7 +61,9 @@ class Incognito(Method):
     """
 
     max_suppressed: Annotated[Exact, Field(ge=0, le=1)] = field(default=Fraction(4, 100), kw_only=True)
-    metric: Annotated[Metric, BeforeValidator(_metric)] = field(default_factory=Loss, kw_only=True)
+    metric: Annotated[Metric, BeforeValidator(_metric), WithJsonSchema(NAMED)] = field(
+        default_factory=Loss, kw_only=True
+    )
     name: ClassVar[str] = "incognito"
 
     def parameters(self) -> Mapping[str, Any]:
