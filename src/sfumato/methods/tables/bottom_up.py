@@ -28,7 +28,7 @@ class BottomUpGeneralization(Method):
     Score, the least is best: loss / gain of anonymity, or the loss where nothing is gained. Loss: bits about the class
     `on` per row under the node; without `on` the `Loss` added. Gain: by how much the smallest group grows.
     Does not protect against more than the requirements say; greedy, so other cuts may lose less.
-    Wang, Yu, Chakraborty 2004, §3.
+    Wang, Yu, Chakraborty 2004.
 
     >>> BottomUpGeneralization().parameters()
     {'on': None}

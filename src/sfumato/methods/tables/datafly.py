@@ -31,7 +31,7 @@ class Datafly(Method):
     then those groups are suppressed. A baseline for studies: no node is compared with another.
 
     Does not protect against more than the requirements say, and generalizes more than needed: see `Lattice`.
-    Sweeney 2002 (achieving k-anonymity), figure 6, there with at most k rows suppressed.
+    Sweeney 2002 (achieving k-anonymity privacy protection), there with at most k rows suppressed.
 
     >>> Datafly().parameters()
     {'max_suppressed': 0.04}

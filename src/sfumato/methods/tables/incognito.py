@@ -54,7 +54,7 @@ class Incognito(Method):
     Sets of columns grow by one: a node of a set is a candidate when all its parts without one column are allowed, and
     is looked at when no finer candidate is allowed. Right only where coarser nodes stay allowed; else it refuses.
     Does not protect against more than the requirements say; with suppression a node above can score less: `Lattice`.
-    LeFevre, DeWitt, Ramakrishnan 2005, figure 8; tables are rolled up from finer ones (§3.2).
+    LeFevre, DeWitt, Ramakrishnan 2005; tables are rolled up from finer ones.
 
     >>> Incognito(metric="precision").parameters()["metric"]
     'precision'

@@ -37,7 +37,7 @@ class Samarati(Method):
 
     `prefer`, among nodes of that height: least `suppression`, most groups (`distribution`), or least `distance`, levels
     over heights of hierarchies; then fewest suppressed rows, then low levels of the first columns.
-    Does not protect against more than the requirements say. Samarati 2001, §5, figure 8 and the preferences of §4.
+    Does not protect against more than the requirements say. Samarati 2001, with its preferences among solutions.
 
     >>> Samarati(max_suppressed=0).parameters()
     {'max_suppressed': 0, 'prefer': 'suppression'}

@@ -31,7 +31,7 @@ class TopDownSpecialization(Method):
     the `Loss` that is saved. Loss of anonymity: by how much the smallest group shrinks. Rows under a node that share
     one class are not told apart further. At most a share `max_suppressed` of the rows is in groups that fail.
     Does not protect against more than the requirements say; greedy, so other cuts may lose less.
-    Fung, Wang, Yu 2005 (§3); the 1 in the score is that of their 2007 paper.
+    Fung, Wang, Yu 2005; the 1 in the score is that of their 2007 paper.
 
     >>> TopDownSpecialization(on="salary").parameters()
     {'on': 'salary', 'max_suppressed': 0}
