@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-NAMES = ("startup", "mondrian", "whole", "answers", "peers")
+NAMES = ("startup", "mondrian", "lattice", "whole", "answers", "peers")
 
 
 def main() -> None:

@@ -44,6 +44,19 @@ def adult(n: int | None, folder: Path, kind: str = "parquet") -> Path:
     return path
 
 
+def copies(n: int, folder: Path) -> Path:
+    """A Parquet file with n rows drawn with replacement, no cell redrawn; made once."""
+    path = folder / f"adult-copies-{n}.parquet"
+    if not path.exists():
+        rows = np.random.Generator(np.random.Philox(key=2026)).integers(0, source().num_rows, n, dtype=np.int32)
+        columns = {name: source()[name].combine_chunks() for name in source().column_names}
+        coded = {c: v.dictionary_encode() if pa.types.is_string(v.type) else v for c, v in columns.items()}
+        folder.mkdir(parents=True, exist_ok=True)
+        table = pa.table({name: values.take(pa.array(rows)) for name, values in coded.items()})
+        pq.write_table(table, path, row_group_size=1_000_000)
+    return path
+
+
 def _resampled(table: pa.Table, n: int) -> pa.Table:
     chance = np.random.Generator(np.random.Philox(key=2026))
     rows = chance.integers(0, table.num_rows, n, dtype=np.int32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -328,7 +328,7 @@ def _looked(job: Job, method: Method, options: Mapping[str, Any], kept: Iterator
     prepared = prepared_for(job.dataset, method, job.requirements, job.hierarchies)
     if not isinstance(method, Searching):
         return _single(job, method, prepared)
-    found = _with_known(method.search(prepared, job.requirements, **options, memory=next(kept)))
+    found = method.search(prepared, job.requirements, **options, memory=next(kept))
     if found.ended.best is not None:
         return found
     if found.ended.optimal:
@@ -337,17 +337,6 @@ def _looked(job: Job, method: Method, options: Mapping[str, Any], kept: Iterator
         f"{method.name} found no solution in the time it had, among {found.nodes.n_looked:,} nodes. That is no proof "
         "that there is none: give it more time (time_limit), or ask for less."
     )
-
-
-def _with_known(found: Solutions) -> Solutions:
-    """Nodes known from an earlier search count as well: one of them may be better than the best met on the way."""
-    allowed = [one for one in found.nodes.known.values() if one.allowed]
-    best = min(allowed, key=lambda one: (one.score, one.n_suppressed, one.node), default=None)
-    ended = found.ended
-    if best is None or (ended.best is not None and ended.best.node == best.node):
-        return found
-    proven = ended.optimal or (isinstance(best.score, float) and ended.bound >= best.score)
-    return replace(found, ended=replace(ended, best=best, optimal=proven))
 
 
 def _worst(refused: Mapping[str, Refused]) -> Refused:
@@ -371,8 +360,15 @@ def _single(job: Job, method: Method, prepared: Dataset) -> Solution:
     )
     sizes = release.groups().column(1).to_numpy()
     suppressed = release.n_rows - int(sizes.sum())
-    risk = 1.0 / int(sizes.min()) if len(sizes) else 0.0
-    return Solution(job, method, None, suppressed, len(sizes), risk, made=lambda: release)
+    return Solution(job, method, None, suppressed, len(sizes), _highest_risk(release), made=lambda: release)
+
+
+def _highest_risk(release: Release) -> float:
+    """1 over the smallest set of rows that look alike as published, which where values are exact is no group."""
+    from sfumato.utility.classes import classes_of_release
+
+    alike = classes_of_release(release, release.schema.names("quasi")).rows  # type: ignore[arg-type]
+    return 1.0 / int(alike.min()) if len(alike) else 0.0
 
 
 def _solution(job: Job, method: Method, found: Solutions, one: Candidate) -> Solution:

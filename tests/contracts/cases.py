@@ -74,16 +74,11 @@ EVERY_REQUIREMENT = ("mondrian", "anatomy")
 FEW: list[Any] = [REQUIREMENTS[0], REQUIREMENTS[3], REQUIREMENTS[7]]
 
 
-def few(method: Any) -> list[Any]:
-    """Distances between values depend on which values are published: not yet where rows are suppressed."""
-    return FEW[:2] if getattr(method, "max_suppressed", 0) > 0.1 else FEW
-
-
 # What a method that publishes quasi-identifiers as they are can promise something of.
 PAIRS: list[tuple[Any, Any]] = [
     (m, r)
     for m in METHODS
-    for r in (REQUIREMENTS if m.name in EVERY_REQUIREMENT else few(m))
+    for r in (REQUIREMENTS if m.name in EVERY_REQUIREMENT else FEW)
     if m.coarsens or ((r.of_groups or not r.speaks_of_alike) and r.monotone(repeats=False))
 ]
 # Looser and stricter parameters of the same model, with what they need beside.

@@ -139,3 +139,20 @@ def histogram(group: Any, row: Any, code: Any, n: Any, n_groups: Any, n_codes: A
     for e in range(row.size):
         found[group[row[e]], code[e]] += np.int32(n[e])
     return found
+
+
+@njit(
+    "float64[::1](uint64[:, ::1], int64[::1], boolean[::1], int64[::1], uint64[::1], uint64[::1], uint64[::1],"
+    " float64[::1])",
+    cache=True,
+    nogil=True,
+)
+def field_sums(keys: Any, n: Any, some: Any, word: Any, shift: Any, mask: Any, start: Any, table: Any) -> Any:
+    """Σ over some rows of n · table[start[j] + node in field j], one sum a field, (d,)."""
+    found = np.zeros(word.size)
+    for row in range(n.size):
+        if some[row]:
+            for j in range(word.size):
+                node = (keys[row, word[j]] >> shift[j]) & mask[j]
+                found[j] += n[row] * table[start[j] + node]
+    return found

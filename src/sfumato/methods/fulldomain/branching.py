@@ -7,13 +7,14 @@ groups that are too small, or when nothing from its finest node on can score bel
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.methods.fulldomain.ended import ROUNDING, Ended, better
+from sfumato.methods.fulldomain.ended import ROUNDING, Ended, best_known, better
 from sfumato.methods.fulldomain.nodes import NEVER, Looked, Nodes
 from sfumato.methods.fulldomain.walking import moved
 
@@ -47,15 +48,16 @@ class Boxes:
     def __len__(self) -> int:
         return len(self._open)
 
-    def add(self, box: Box) -> None:
-        """One more box."""
-        turn = next(self._turns)
-        self._open[turn] = box
-        # Without bounds the newest box is the most promising one.
-        known = box.bound > -NEVER
-        promise = box.bound + PROMISING * (self._nodes.bound(box.high) - box.bound) if known else -float(turn)
-        heapq.heappush(self._by_bound, (box.bound, turn))
-        heapq.heappush(self._by_promise, (promise, turn))
+    def add(self, boxes: Iterable[Box]) -> None:
+        """More boxes."""
+        for box in boxes:
+            turn = next(self._turns)
+            self._open[turn] = box
+            # Without bounds the newest box is the most promising one.
+            known = box.bound > -NEVER
+            promise = box.bound + PROMISING * (self._nodes.bound(box.high) - box.bound) if known else -float(turn)
+            heapq.heappush(self._by_bound, (box.bound, turn))
+            heapq.heappush(self._by_promise, (promise, turn))
 
     def take(self, *, promising: bool) -> Box:
         """The most promising box, where a better node may be, or the one with the least bound, which proves."""
@@ -75,23 +77,18 @@ class Boxes:
 
 def branch(nodes: Nodes, watch: Watch) -> Ended:
     """A first solution from the top down, levels exchanged between columns, then boxes, while there is time."""
-    best = dive(nodes, watch)
+    best = best_known(nodes, dive(nodes, watch))
     best = None if best is None else improved(nodes, best, watch)
     space, boxes = nodes.space, Boxes(nodes)
-    boxes.add(Box(nodes.bound(space.bottom), space.bottom, space.heights))
-    for turn in count():
-        if not len(boxes) or watch.over():
-            break
-        if best is not None and not _can_beat(boxes.bound, best):
-            return Ended(best, _least(best), True)
-        box = boxes.take(promising=turn % 3 == 0)
+    boxes.add([Box(nodes.bound(space.bottom), space.bottom, space.heights)])
+    turn = 0
+    while len(boxes) and not watch.over() and (best is None or _can_beat(boxes.bound, best)):
+        box, turn = boxes.take(promising=turn % 3 == 0), turn + 1
         top = nodes.at(box.high)
         if better(top, best):
             best = improved(nodes, top, watch)
-        if not top.hopeless and box.low != box.high:
-            for half in _halves(nodes, box):
-                if best is None or _can_beat(half.bound, best):
-                    boxes.add(half)
+        halves = [] if top.hopeless or box.low == box.high else _halves(nodes, box)
+        boxes.add(half for half in halves if best is None or _can_beat(half.bound, best))
         watch.say(nodes, best and best.score)
     if best is None:
         return Ended(None, boxes.bound, not len(boxes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sfumato.contracts import Requirement
 from sfumato.data.evidence import taken
 from sfumato.methods.feasibility import columns_of
+from sfumato.methods.fulldomain.distinct import compiled
 from sfumato.methods.fulldomain.evidence import Evidence
 from sfumato.methods.fulldomain.tables import Table, Tables
 
@@ -23,6 +24,25 @@ if TYPE_CHECKING:
     from sfumato.methods.fulldomain.space import Ints, Keys, Node, Space
 
 Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """A figure of every node of every level: that of node x on level l of column j is `table[start[j][l] + x]`."""
+
+    start: tuple[Ints, ...]
+    table: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, space: Space, of_level: Callable[[int, int], NDArray[np.float64]]) -> Figures:
+        """From one array for each column and level."""
+        parts = [[of_level(j, level) for level in range(height + 1)] for j, height in enumerate(space.heights)]
+        at, start = 0, []
+        for levels in parts:
+            ends = at + np.cumsum([0, *(len(part) for part in levels)])
+            start.append(ends[:-1].astype(np.int64))
+            at = int(ends[-1])
+        return cls(tuple(start), np.concatenate([part for levels in parts for part in levels]).astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +81,20 @@ class Cut:
         keys = self.keys[groups]
         return [self.space.layout.nodes(keys, j) for j in range(len(self.space.columns))]
 
+    def weighted(self, some: Bools, figures: Figures) -> NDArray[np.float64]:
+        """Σ over the rows of some groups of their node's figure, one sum a column, (d,)."""
+        start = np.array([of[level] for of, level in zip(figures.start, self.node, strict=True)], dtype=np.uint64)
+        if compiled(len(self.n)):
+            from sfumato.kernels.rollup import field_sums
+
+            layout = self.space.layout
+            found: NDArray[np.float64] = field_sums(
+                self.keys, self.n, some, layout.word, layout.shift, layout.mask, start, figures.table
+            )
+            return found
+        nodes, n = self.nodes(some), self.n[some].astype(np.float64)
+        return np.array([(n * figures.table[int(at) + of]).sum() for at, of in zip(start, nodes, strict=True)])
+
     def sums(self, of_tuples: NDArray[np.float64]) -> NDArray[np.float64]:
         """A figure of the space's tuples summed over groups, (G,)."""
         assert self.of_base is not None
@@ -94,7 +128,9 @@ class Judge:
         self._together = [r for r in requirements if not _of_single_groups(r)]
         self.only_sizes = not self._alone and not self._together
         repeats = self.evidence.by_unit
-        self.merging = not self._together and all(r.monotone(repeats) for r in requirements)
+        # A coarser region takes in more of a population than what its groups count.
+        lasting = [r.monotone(repeats) and (r.reads == "groups" or r.grows) for r in requirements]
+        self.merging = not self._together and all(lasting)
         self._reads_totals = bool(columns_of(requirements))
         self.follows = repeats or bool(columns_of(requirements)) or bool(space.around)
 
@@ -124,8 +160,7 @@ class Judge:
         kept, before = cut.kept.copy(), -1
         while self._reads_totals and kept.any() and before != int(kept.sum()):
             before = int(kept.sum())
-            groups = self.evidence.of(table, self.evidence.sizes(table), kept)
-            kept[kept] = self._passing(replace(groups, totals=self.evidence.totals_of(table, kept)))
+            kept[kept] = self._passing(self.evidence.staying(table, kept))
         return replace(cut, kept=kept)
 
     def allows(self, cut: Cut) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.methods.fulldomain.nodes import Looked
+from sfumato.methods.fulldomain.nodes import Looked, Nodes
 
 ROUNDING = 1e-12
 """Bounds and scores are sums in another order: a bound must be lower by more than this share to count as lower."""
@@ -27,6 +27,13 @@ def better(one: Looked, best: Looked | None) -> bool:
     if not one.allowed:
         return False
     return best is None or (one.score, one.n_suppressed, one.node) < (best.score, best.n_suppressed, best.node)
+
+
+def best_known(nodes: Nodes, best: Looked | None) -> Looked | None:
+    """The best of the nodes looked at, those of an earlier search counted."""
+    for one in nodes.known.values():
+        best = one if better(one, best) else best
+    return best
 
 
 def number_of(one: Looked) -> float:

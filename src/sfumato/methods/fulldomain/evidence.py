@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.data.evidence import Counts, Groups, group_evidence
 from sfumato.methods.feasibility import units_repeat
 from sfumato.methods.fulldomain.distinct import compiled
+from sfumato.releases.used import used_by_values
 
 if TYPE_CHECKING:
     from sfumato.data.dataset import Dataset
@@ -68,15 +70,19 @@ class Evidence:
             counts = {name: self._counted(name, table, number, n_some) for name in self._columns}
         return Groups(sizes[some], counts, self.totals, self._domains, around)
 
-    def totals_of(self, table: Table, kept: Bools) -> dict[str, Ints]:
-        """Units per value over the rows of some groups."""
+    def staying(self, table: Table, kept: Bools) -> Groups:
+        """Evidence of the groups that stay as their release shows it: values, order and totals of their rows alone."""
         assert table.of_base is not None
-        stay = kept[table.of_base[self._space.of_row]]
-        nothing = np.zeros(int(stay.sum()), dtype=np.int64)
-        codes = {name: self._dataset.codes[name][stay] for name in self._columns}
-        units = self._dataset.units if self.by_unit else None
-        whole = group_evidence(nothing, 1, codes, self._domains, None if units is None else units[stay])
-        return dict(whole.totals)
+        group = np.where(kept, np.cumsum(kept) - 1, -1)[table.of_base[self._space.of_row]]
+        rows = np.flatnonzero(group >= 0)
+        cut = {c: used_by_values(self._domains[c], self._dataset.codes[c][rows], levels=True) for c in self._columns}
+        domains, codes = {c: domain for c, (domain, _) in cut.items()}, {c: found for c, (_, found) in cut.items()}
+        units = self._dataset.units[rows] if self.by_unit and self._dataset.units is not None else None
+        found = group_evidence(group[rows].astype(np.int64), int(kept.sum()), codes, domains, units)
+        around = {}
+        for requirement, held in self._space.around.items():
+            around[requirement] = np.bincount(table.of_base, weights=held, minlength=len(kept))[kept].astype(np.int64)
+        return replace(found, around=around)
 
     def _counted(self, name: str, table: Table, number: NDArray[np.int32], n_some: int) -> Counts:
         tuples, codes, n = self._pairs[name]

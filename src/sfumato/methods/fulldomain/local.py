@@ -21,6 +21,7 @@ from sfumato.methods.fulldomain.space import Space
 from sfumato.methods.metrics.aggregates import aggregated
 from sfumato.methods.metrics.metric import Setting, dot, factors, weights_of
 from sfumato.releases.distinct import distinct_rows
+from sfumato.releases.used import used_by_values
 
 if TYPE_CHECKING:
     from sfumato.contracts import Requirement
@@ -159,10 +160,12 @@ class Locally:
         return found
 
     def _evidence(self, group: Ints, n_groups: int, rows: Ints, totals: Mapping[str, Ints] | None) -> Groups:
-        columns = columns_of(self.requirements)
-        codes = {name: self.dataset.codes[name][rows] for name in columns}
-        domains = {name: self.dataset.domains[name] for name in columns}
         units = None if self.dataset.units is None else self.dataset.units[rows]
+        codes, domains = {}, {}
+        for name in columns_of(self.requirements):
+            codes[name], domains[name] = self.dataset.codes[name][rows], self.dataset.domains[name]
+            if totals is None:
+                domains[name], codes[name] = used_by_values(domains[name], codes[name], levels=True)
         found = group_evidence(group, n_groups, codes, domains, units)
         return found if totals is None else Groups(found.sizes, found.counts, totals, domains)
 

@@ -58,7 +58,8 @@ def keep(path: Path, key: str, nodes: Nodes) -> None:
         for one in nodes.known.values()
     ]  # fmt: skip
     new = path.with_suffix(".tmp")
-    new.write_text(json.dumps({"key": key, "nodes": rows}), encoding="utf8")
+    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf8") as file:
+        json.dump({"key": key, "nodes": rows}, file)
     os.replace(new, path)
 
 

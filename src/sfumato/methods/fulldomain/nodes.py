@@ -21,7 +21,8 @@ class Looked:
     """What a node gives: rows suppressed, groups and the smallest of them (rows), and its score.
 
     `allowed`: the requirements hold with few enough rows suppressed. `hopeless`: groups too small for any requirement
-    hold too many rows, so that no finer node is allowed either. `floor`: what no coarser node scores below.
+    hold too many rows, so that no finer node is allowed either; the figures are then those of `Nodes.scored` only.
+    `floor`: what no coarser node scores below.
     """
 
     node: Node
@@ -66,30 +67,27 @@ class Nodes:
         return self.judge.cut(self._tables.at(node))
 
     def scored(self, node: Node) -> Looked:
-        """The node with its score, allowed or not."""
-        found = self.at(node)
-        if found.score != NEVER:
-            return found
-        cut = self.cut(node)
-        return Looked(
-            node, cut.n_suppressed, cut.n_groups, cut.smallest, self.scorer.score(cut), found.allowed, found.hopeless,
-            found.floor,
-        )  # fmt: skip
+        """The node with its figures and score, allowed or not."""
+        found = self.known.get(node)
+        if found is None or found.score == NEVER:
+            found = self.known[node] = self._look(node, whole=True)
+        return found
 
     def bound(self, node: Node) -> float:
         """What a node and all coarser ones score at least, without looking at it."""
         found = self.scorer.bounds(np.array([node]))
         return -NEVER if found is None else float(found[0])
 
-    def _look(self, node: Node) -> Looked:
+    def _look(self, node: Node, *, whole: bool = False) -> Looked:
         table = self._tables.at(node)
-        if self.judge.too_small(table):
+        too_small = self.judge.too_small(table)
+        if too_small and not whole:
             everything = Cut(self.space, node, table.keys, table.n, table.n > 0, table.of_base)
             return Looked(node, self.judge.most + 1, 0, 0, NEVER, False, True, self.scorer.floor(everything))
         cut = self.judge.cut(table)
         allowed = self.judge.allows(cut)
-        score = self.scorer.score(cut) if allowed else NEVER
-        hopeless = not allowed and self.judge.merging and self.judge.most == 0
+        score = self.scorer.score(cut) if allowed or whole else NEVER
+        hopeless = too_small or (not allowed and self.judge.merging and self.judge.most == 0)
         return Looked(
             node, cut.n_suppressed, cut.n_groups, cut.smallest, score, allowed, hopeless, self.scorer.floor(cut)
         )

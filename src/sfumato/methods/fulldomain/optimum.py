@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.methods.fulldomain.ended import ROUNDING, Ended, better, number_of
+from sfumato.methods.fulldomain.ended import ROUNDING, Ended, best_known, better, number_of
 from sfumato.methods.fulldomain.nodes import NEVER, Looked, Nodes
 from sfumato.methods.fulldomain.walking import box_above, box_below, in_order, moved
 
@@ -40,7 +40,7 @@ def sweep(nodes: Nodes, watch: Watch) -> Ended:
     order = np.argsort(-bounds, kind="stable")
     open_nodes = np.ones([height + 1 for height in nodes.space.heights], dtype=np.bool_)
     flat, falling = open_nodes.reshape(-1), -bounds[order]
-    best = descent(nodes, watch)
+    best = best_known(nodes, descent(nodes, watch))
     for one in nodes.known.values():
         _close(open_nodes, one)
     at = 0
@@ -68,7 +68,7 @@ def walk(nodes: Nodes, watch: Watch) -> Ended:
     coarser ones. The columns that make tables small change slowest, so that each table comes from one close by."""
     space = nodes.space
     open_nodes = np.ones([height + 1 for height in space.heights], dtype=np.bool_)
-    best = descent(nodes, watch)
+    best = best_known(nodes, descent(nodes, watch))
     for node in in_order(space):
         if not open_nodes[node]:
             continue

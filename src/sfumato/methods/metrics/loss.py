@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.declared import declared
+from sfumato.methods.fulldomain.cuts import Figures
 from sfumato.methods.metrics.aggregates import Aggregate, ByColumn
 from sfumato.methods.metrics.metric import Metric, Setting, dot, factors
 
@@ -44,10 +45,12 @@ class _Losses(ByColumn):
         space = setting.space
         self._g, self._s = factors(loss.gs_factor)
         self._n_rows = space.n_rows
-        self._shares = [
-            [levels.leaves(level) / levels.domain.size for level in range(levels.height + 1)] for levels in space.levels
-        ]
-        self._sums = setting.per_level(lambda j, level: dot(space.rows_of_nodes[j][level], self._shares[j][level]))
+        self._shares = Figures.of(space, lambda j, level: space.levels[j].leaves(level) / space.levels[j].domain.size)
+        self._sums = setting.per_level(
+            lambda j, level: (
+                dot(space.rows_of_nodes[j][level], space.levels[j].leaves(level)) / space.levels[j].domain.size
+            )
+        )
         self._finest = np.array([self._g * self._n_rows / levels.domain.size for levels in space.levels])
         least = [self._normed(self._g * sums, self._finest[j]) for j, sums in enumerate(self._sums)]
         super().__init__(loss.aggregate, setting.weights, least)
@@ -55,14 +58,14 @@ class _Losses(ByColumn):
     def losses(self, cut: Cut) -> Floats:
         """(d,)."""
         whole = np.array([sums[level] for sums, level in zip(self._sums, cut.node, strict=True)])
-        n = cut.n[cut.lost]
-        nodes = cut.nodes(cut.lost)
-        lost = np.array([dot(n, self._shares[j][cut.node[j]][nodes[j]]) for j in range(len(nodes))])
+        stay = cut.n_groups < int(cut.lost.sum())
+        counted = cut.weighted(cut.kept if stay else cut.lost, self._shares)
+        lost = whole - counted if stay else counted
         n_lost = float(cut.n_suppressed)
         return self._normed(self._g * (whole - lost) + (1.0 - self._s) * lost + self._s * n_lost, self._finest)
 
     def _normed(self, total: Floats, finest: Floats | np.float64) -> Floats:
         span = self._n_rows - finest
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found = np.where(span > 0, (total - finest) / span, 0.0)
-        return np.maximum(found, 0.0)
+        # A column of one leaf that counts in full has nothing to lose.
+        some = span > 0
+        return np.maximum(np.where(some, (total - finest) / np.where(some, span, 1.0), 0.0), 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -15,6 +16,7 @@ from sfumato.errors import Incompatible
 from sfumato.methods import metrics
 from sfumato.methods.feasibility import refuse_unreadable
 from sfumato.methods.fulldomain.cuts import Judge
+from sfumato.methods.fulldomain.ended import Ended
 from sfumato.methods.fulldomain.local import Locally
 from sfumato.methods.fulldomain.memory import keep, key_of, recall
 from sfumato.methods.fulldomain.minimal import MOST_LISTED
@@ -27,8 +29,6 @@ from sfumato.methods.metrics.loss import Loss
 from sfumato.methods.metrics.metric import Metric, Setting
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sfumato.chance import Chance
     from sfumato.data.dataset import Dataset
     from sfumato.releases.generalized import Generalized
@@ -112,15 +112,21 @@ class Lattice(Method):
         judge = Judge(dataset, requirements, space, self.max_suppressed)
         nodes = Nodes(judge, self.metric.scorer(Setting.of(space, dataset, self.weights)))
         limit = time_limit or self.time_limit or (PATIENCE if space.n_nodes > MOST_LISTED else None)
-        key = key_of(nodes, requirements, self.parameters()) if memory else ""
-        if memory:
-            recall(memory, key, nodes)
-        try:
+        if memory is None:
             ended = search(nodes, Watch(limit, tell))
-        finally:
-            if memory:
-                keep(memory, key, nodes)
+        else:
+            ended = self._remembered(nodes, requirements, Path(memory), (limit, tell))
         return Solutions(dataset, tuple(requirements), nodes, ended, self._locally(dataset, requirements))
+
+    def _remembered(
+        self, nodes: Nodes, requirements: Sequence[Requirement], memory: Path, watched: tuple[Any, Any]
+    ) -> Ended:
+        key = key_of(nodes, requirements, self.parameters())
+        recall(memory, key, nodes)
+        try:
+            return search(nodes, Watch(*watched, lambda: keep(memory, key, nodes)))
+        finally:
+            keep(memory, key, nodes)
 
     def _locally(self, dataset: Dataset, requirements: Sequence[Requirement]) -> Locally | None:
         if self.recode == "global":
