@@ -101,6 +101,17 @@ def built(spec: str | Mapping[str, Any], classes: Sequence[type[Any]], key: str)
     return class_of[named](**parameters)
 
 
+def built_from(register: Sequence[str], spec: str | Mapping[str, Any], key: str) -> Any:
+    """The same from a register of "module:name"; a module of the asked name is looked at before all others.
+
+    >>> built_from(("sfumato.requirements.k_anonymity:KAnonymity",), "k-anonymity:k=3", "model").k
+    3
+    """
+    named = _taken_apart(spec, key)[0].replace("-", "_")
+    likely = [entry for entry in register if entry.partition(":")[0].endswith(f".{named}")]
+    return built(spec, [load(entry) for entry in likely or register], key)
+
+
 def near(word: str, known: Iterable[str]) -> str:
     """Advice for an unknown word: near names first, else all of them.
 

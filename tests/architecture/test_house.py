@@ -20,9 +20,10 @@ MORE_PARAMETERS = {
     "kernels/mondrian_grow.py:grow": "the whole search in one compiled loop: three arrays a lane, the rules, the tests",
 }
 MORE_PARAMETERS |= {
-    f"kernels/rollup.py:{name}": "one compiled loop: keys, weights, what to raise, the table, three results"
-    for name in ("_roll_one", "_roll")
-} | {"kernels/rollup.py:field_sums": "one compiled loop: keys, weights, which rows, four arrays a field, the figures"}
+    "kernels/rollup.py:_roll_one": "one compiled loop: keys, weights, what to raise, the table, three results",
+    "kernels/rollup_wide.py:roll": "the same for wide keys",
+    "kernels/rollup.py:field_sums": "one compiled loop: keys, weights, which rows, four arrays a field, the figures",
+}
 DEEPER = {"verify/regions.py:nodes": "runs of equal labels on every level, ended by a label or the end"}
 BASES = {
     "requirements": "Requirement",

@@ -12,19 +12,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from sfumato.kernels.rollup_sorting import Raise
+from sfumato.kernels.rollup_sorting import FOLD, MIX, ROLL, Raise
 
 Keys = NDArray[np.uint64]
 Ints = NDArray[np.int64]
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 Numbers = NDArray[np.int32]
-_FOLD = np.uint64(32)
 
 
 def rolled(keys: Keys, n: Ints, up: Raise) -> tuple[Keys, Ints, Numbers]:
     """Groups of tuples that are alike once raised: keys (G, W), rows in each (G,), group of every tuple (R,)."""
     into = np.empty(len(n), dtype=np.int32)
-    roll = _roll_one if keys.shape[1] == 1 else _roll
+    roll = _rolling(keys)
     room = len(n)
     out_keys, out_n = np.empty((room + 1, keys.shape[1]), dtype=np.uint64), np.empty(room + 1, dtype=np.int64)
     slots = np.full(1 << (2 * max(room, 1) - 1).bit_length(), -1, dtype=np.int32)
@@ -38,7 +36,7 @@ def distinct_by_hashing(keys: Keys, n: Ints) -> tuple[Keys, Ints, Numbers]:
     The table of groups starts small, so that it stays in the cache where groups are few, and grows when it is full.
     """
     into = np.empty(len(n), dtype=np.int32)
-    roll = _roll_one if keys.shape[1] == 1 else _roll
+    roll = _rolling(keys)
     room, nothing, unused = 1 << 16, np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
     while True:
         room = min(room, len(n))
@@ -50,22 +48,16 @@ def distinct_by_hashing(keys: Keys, n: Ints) -> tuple[Keys, Ints, Numbers]:
         room *= 8
 
 
-_SIGNATURE = (
-    "int64(uint64[:, ::1], int64[::1], int64[::1], uint64[::1], uint64[::1], uint64[::1], uint64[::1], int32[::1],"
-    " int32[::1], uint64[:, ::1], int64[::1])"
-)
+def _rolling(keys: Keys) -> Any:
+    """The compiled loop for keys of this many words, loaded when there are several."""
+    if keys.shape[1] == 1:
+        return _roll_one
+    from sfumato.kernels.rollup_wide import roll
+
+    return roll
 
 
-@njit("boolean(uint64[:, ::1], int32, int64)", cache=True, nogil=True)
-def _same(keys: Any, one: Any, other: Any) -> Any:
-    """Are two keys equal?"""
-    same = True
-    for w in range(keys.shape[1]):
-        same &= keys[one, w] == keys[other, w]
-    return same
-
-
-@njit(_SIGNATURE, cache=True, nogil=True)
+@njit(ROLL, cache=True, nogil=True)
 def _roll_one(
     keys: Any, n: Any, word: Any, shift: Any, mask: Any, start: Any, table: Any, slots: Any, into: Any,
     out_keys: Any, out_n: Any,
@@ -81,8 +73,8 @@ def _roll_one(
         for i in range(shift.size):
             node = (key >> shift[i]) & mask[i]
             key = (key & ~(mask[i] << shift[i])) | (table[start[i] + node] << shift[i])
-        hashed = key * _MIX
-        slot = (hashed ^ (hashed >> _FOLD)) & last
+        hashed = key * MIX
+        slot = (hashed ^ (hashed >> FOLD)) & last
         while slots[slot] >= 0 and out_keys[slots[slot], 0] != key:
             slot = (slot + np.uint64(1)) & last
         group = slots[slot]
@@ -96,49 +88,6 @@ def _roll_one(
         out_n[group] += n[row]
         into[row] = group
     return n_groups
-
-
-@njit(_SIGNATURE, cache=True, nogil=True)
-def _roll(
-    keys: Any, n: Any, word: Any, shift: Any, mask: Any, start: Any, table: Any, slots: Any, into: Any,
-    out_keys: Any, out_n: Any,
-) -> Any:  # fmt: skip
-    """The same for keys of several words; a group's key is first written where the next group would stand."""
-    last = np.uint64(slots.size - 1)
-    n_groups, n_words = 0, keys.shape[1]
-    for row in range(keys.shape[0]):
-        for w in range(n_words):
-            out_keys[n_groups, w] = keys[row, w]
-        for i in range(shift.size):
-            old = out_keys[n_groups, word[i]]
-            node = (old >> shift[i]) & mask[i]
-            out_keys[n_groups, word[i]] = (old & ~(mask[i] << shift[i])) | (table[start[i] + node] << shift[i])
-        hashed = np.uint64(0)
-        for w in range(n_words):
-            hashed = (hashed ^ out_keys[n_groups, w]) * _MIX
-            hashed ^= hashed >> _FOLD
-        slot = hashed & last
-        while slots[slot] >= 0 and not _same(out_keys, slots[slot], n_groups):
-            slot = (slot + np.uint64(1)) & last
-        group = slots[slot]
-        if group < 0:
-            if n_groups + 1 == out_n.size:
-                return -1
-            group = slots[slot] = n_groups
-            out_n[group] = 0
-            n_groups += 1
-        out_n[group] += n[row]
-        into[row] = group
-    return n_groups
-
-
-@njit("int32[:, ::1](int32[::1], int32[::1], int32[::1], int64[::1], int64, int64)", cache=True, nogil=True)
-def histogram(group: Any, row: Any, code: Any, n: Any, n_groups: Any, n_codes: Any) -> Any:
-    """Units per group and code, (G, m): entry e adds n[e] to (group[row[e]], code[e])."""
-    found = np.zeros((n_groups, n_codes), dtype=np.int32)
-    for e in range(row.size):
-        found[group[row[e]], code[e]] += np.int32(n[e])
-    return found
 
 
 @njit(

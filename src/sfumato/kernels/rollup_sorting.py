@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 Keys = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 Numbers = NDArray[np.int32]
+# What the compiled twins share: how a key is hashed, and the signature of their loops.
+MIX, FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+ROLL = (
+    "int64(uint64[:, ::1], int64[::1], int64[::1], uint64[::1], uint64[::1], uint64[::1], uint64[::1], int32[::1],"
+    " int32[::1], uint64[:, ::1], int64[::1])"
+)
 
 
 @dataclass(frozen=True, eq=False)

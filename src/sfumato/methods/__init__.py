@@ -23,7 +23,8 @@ def parse(spec: str | Mapping[str, Any]) -> Method:
     >>> parse({"name": "anatomy"}).name
     'anatomy'
     """
-    from sfumato.declared import built
+    from sfumato.declared import built_from
+    from sfumato.methods import tables
 
-    found: Method = built(spec, all_methods(), "name")
+    found: Method = built_from(tables.REGISTERED, spec, "name")
     return found

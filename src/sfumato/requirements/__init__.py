@@ -36,7 +36,7 @@ def parse(spec: str | Mapping[str, Any]) -> Requirement:
     >>> parse("k-anonymity:k=5"), parse({"model": "l-diversity", "l": 2, "on": "diagnosis"}).least
     (KAnonymity(k=5), 2)
     """
-    from sfumato.declared import built
+    from sfumato.declared import built_from
 
-    found: Requirement = built(spec, all_requirements(), "model")
+    found: Requirement = built_from(REGISTERED, spec, "model")
     return found

@@ -89,7 +89,7 @@ class Evidence:
         assert table.of_base is not None
         group, size = number[table.of_base], self._domains[name].size
         if compiled(len(tuples)) and (n_some + 1) * size <= MOST_CELLS:
-            from sfumato.kernels.rollup import histogram
+            from sfumato.kernels.histogram import histogram
 
             cells = histogram(group, tuples, codes, n, n_some + 1, size)[:n_some]
             owner, code = np.nonzero(cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -49,9 +49,9 @@ class Layout:
         masks = [(1 << width) - 1 for width in widths]
         return cls(np.array(word, dtype=np.int64), np.array(shift, np.uint64), np.array(masks, np.uint64), n_words)
 
-    def keys(self, nodes: Sequence[Codes]) -> Keys:
-        """Tuples of node numbers (one array a column) as keys, shape (R, W)."""
-        found = np.zeros((len(nodes[0]), self.n_words), dtype=np.uint64)
+    def keys(self, nodes: Iterable[Codes], n_rows: int) -> Keys:
+        """Tuples of node numbers (one array a column, asked for one by one) as keys, shape (R, W)."""
+        found = np.zeros((n_rows, self.n_words), dtype=np.uint64)
         for j, codes in enumerate(nodes):
             found[:, self.word[j]] |= codes.astype(np.uint64) << self.shift[j]
         return found
@@ -87,12 +87,15 @@ class Space:
         layout = Layout.of([one.n_nodes(0) for one in levels])
 
         def keys_of(codes: Mapping[str, Codes]) -> Keys:
-            return layout.keys([one.node[0][codes[name]] for name, one in zip(columns, levels, strict=True)])
+            nodes = (one.node[0][codes[name]] for name, one in zip(columns, levels, strict=True))
+            return layout.keys(nodes, len(codes[columns[0]]))
 
         beside = {requirement: keys_of(_listed(codes)) for requirement, codes in dataset.beside.items()}
-        rows = np.concatenate([keys_of(dataset.codes), *beside.values()])
-        weights = np.zeros(len(rows), dtype=np.int64)
-        weights[: dataset.n_rows] = 1
+        rows = keys_of(dataset.codes)
+        weights = np.ones(len(rows), dtype=np.int64)
+        if beside:
+            rows = np.concatenate([rows, *beside.values()])
+            weights = np.append(weights, np.zeros(len(rows) - len(weights), dtype=np.int64))
         keys, n, of_row = distinct_keys(rows, weights)
         around, at = {}, dataset.n_rows
         for requirement, some in beside.items():

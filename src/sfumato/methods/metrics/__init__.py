@@ -34,7 +34,7 @@ def parse(spec: str | Mapping[str, Any]) -> Metric:
     >>> parse("precision:monotonic=true").parameters()
     {'monotonic': True, 'aggregate': 'arithmetic_mean', 'gs_factor': 0.5}
     """
-    from sfumato.declared import built
+    from sfumato.declared import built_from
 
-    found: Metric = built(spec, all_metrics(), "metric")
+    found: Metric = built_from(REGISTERED, spec, "metric")
     return found
