@@ -1,7 +1,7 @@
 """Full-domain search. Goals (CPU seconds, one thread; ARX 3.9 in brackets as published in its side-by-side runs):
 Adult × 9, k=5, loss, 4 %: 0.25 (1.03); discernibility at 100 %: 0.9 (5.4); t=0.2 + k=5: 0.5 (2.0 to 2.5); all
-12,960 nodes scored: 1.2; whole command 1.2 (7); 1M rows 1.5 after encoding (13.4); 10M rows from Parquet 8 s and 1.5 GB (69 s, 2.5
-to 4.1 GB); 15 quasi-identifiers: a solution within 10 s that beats the greedy way down, with the gap.
+12,960 nodes scored: 1.2; whole command 1.2 (7); 1M rows 1.5 after encoding (13.4); 10M rows from Parquet 8 s and 1.5 GB
+(69 s, 2.5 to 4.1 GB); 15 quasi-identifiers: a solution within 10 s that beats the greedy way down, with the gap.
 """
 
 from __future__ import annotations

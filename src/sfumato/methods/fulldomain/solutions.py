@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from sfumato.methods.feasibility import loosest, whole_table
 from sfumato.methods.fulldomain.minimal import minimal_nodes, pareto_nodes
 from sfumato.methods.fulldomain.nodes import Looked, Nodes
 from sfumato.methods.fulldomain.publishing import group_of_rows, regions_of, release
+from sfumato.methods.fulldomain.walking import in_order, moved
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
@@ -119,10 +120,21 @@ class Solutions:
             said + (f"The whole table as one group meets {figures}. " if figures else "") + "Ask for less.", nearest
         )
 
-    def _likely(self) -> list[Node]:
-        """Nodes where few rows may be suppressed: those with the fewest among the ones looked at, and the top."""
+    def _likely(self) -> Iterable[Node]:
+        """Nodes where few rows may be suppressed: all of a small lattice; else those with the fewest among the ones
+        looked at, and the way down from the top."""
+        space = self.nodes.space
+        if space.n_nodes <= MOST_TRIED:
+            return in_order(space)
         known = sorted(self.nodes.known.values(), key=lambda one: (one.n_suppressed, sum(one.node)))
-        return [*(one.node for one in known[:MOST_TRIED]), self.nodes.space.heights]
+        found, here = [one.node for one in known[:MOST_TRIED]], space.heights
+        for _ in range(sum(space.heights)):
+            found.append(here)
+            lower = [moved(here, j, -1) for j in range(len(here)) if here[j]]
+            here = min(lower, key=lambda node: self.nodes.scored(node).n_suppressed)
+            if len(found) > 2 * MOST_TRIED:
+                break
+        return found
 
     def made(self, node: Node, recipe: Recipe, chance: Chance, dataset: Dataset | None = None) -> Generalized:
         """The release of a node, of the groups that pass among the published rows alone; `dataset`: the same with
