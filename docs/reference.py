@@ -15,6 +15,7 @@ from sfumato.cli.application import main
 from sfumato.data.hierarchy import registered as hierarchies
 from sfumato.declared import schema_of
 from sfumato.methods import all_methods
+from sfumato.methods.metrics import all_metrics
 from sfumato.requirements import all_requirements
 from sfumato.utility import REGISTERED as MEASURES
 
@@ -24,6 +25,7 @@ def pages() -> dict[str, str]:
     return {
         "reference-requirements": _declared("Requirements", _REQUIREMENTS, all_requirements(), "model"),
         "reference-methods": _declared("Methods", _METHODS, all_methods(), "name"),
+        "reference-metrics": _declared("Metrics", _METRICS, all_metrics(), "metric"),
         "reference-hierarchies": _hierarchies(),
         "reference-measures": _measures(),
         "reference-cli": _cli(),
@@ -39,6 +41,10 @@ _REQUIREMENTS = (
     "`--require` is repeated; in `sfumato.toml` they are the list `require`."
 )
 _METHODS = "A method makes a release that meets every requirement, or says which nearest parameters it could meet."
+_METRICS = (
+    "A metric says how much a node of a generalization lattice loses: `Lattice(metric=…)`. Definitions are those of "
+    "ARX, so that scores can be compared."
+)
 
 
 def _declared(title: str, words: str, kinds: tuple[type[Any], ...], key: str) -> str:
