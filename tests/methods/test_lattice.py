@@ -400,3 +400,55 @@ def test_a_search_is_taken_up_again(tmp_path: Any) -> None:
     other = sf.search(people(rows[:-1]), sf.Lattice(), require=sf.KAnonymity(2), hierarchies=HIERARCHIES, memory=memory)
     fresh = sf.search(people(rows[:-1]), sf.Lattice(), require=sf.KAnonymity(2), hierarchies=HIERARCHIES)
     assert other.best.score == fresh.best.score
+
+
+EXTREME = [
+    *((sf.Loss(aggregate=a, gs_factor=g), None) for a in ("arithmetic_mean", "geometric_mean", "max") for g in (0, 1)),
+    *((sf.NonUniformEntropy(gs_factor=g), None) for g in (0, 1)),
+    *((sf.Precision(gs_factor=g), None) for g in (0, 1)),
+    *((sf.AverageClassSize(gs_factor=g), None) for g in (0, 0.1, 1)),
+    *((sf.ClassificationMetric(on="sick", gs_factor=g), None) for g in (0, 1)),
+]
+
+
+@pytest.mark.parametrize("metric", [metric for metric, _ in (*METRICS, *EXTREME)], ids=repr)
+@settings(laws, max_examples=10)
+@given(rows=tables(), requirement=st.sampled_from(REQUIREMENTS))
+def test_no_coarser_node_scores_below_a_bound(rows: Any, metric: Any, requirement: Any) -> None:
+    """What search rules out by: bounds from levels alone, and floors of nodes looked at."""
+    import numpy as np
+
+    from sfumato.methods.fulldomain.walking import in_order
+    from sfumato.methods.preparation import prepared_for
+
+    method = sf.Lattice(metric=metric, max_suppressed=1)
+    prepared = prepared_for(people(rows), method, [requirement[0]], HIERARCHIES)
+    nodes = method.search(prepared, [requirement[0]]).nodes
+    listed = [nodes.scored(node) for node in in_order(nodes.space)]
+    bounds = nodes.scorer.bounds(np.array([one.node for one in listed]))
+    for i, one in enumerate(listed):
+        coarser = [o.score for o in listed if o.n_groups and all(a <= b for a, b in zip(one.node, o.node, strict=True))]
+        if isinstance(one.score, tuple) or not coarser:
+            continue
+        least = min(coarser) + 1e-9 * max(1.0, abs(min(coarser)))
+        assert one.floor <= least
+        assert bounds is None or bounds[i] <= least
+
+
+@laws
+@given(rows=tables(), requirement=st.sampled_from(REQUIREMENTS), limit=st.sampled_from(LIMITS))
+def test_what_is_ruled_out_would_not_be_allowed(rows: Any, requirement: Any, limit: Any) -> None:
+    """A node that says it is hopeless has no allowed node below."""
+    from sfumato.methods.fulldomain.walking import in_order
+    from sfumato.methods.preparation import prepared_for
+
+    method = sf.Lattice(max_suppressed=limit)
+    try:
+        prepared = prepared_for(people(rows), method, [requirement[0]], HIERARCHIES)
+    except sf.Infeasible:
+        return
+    nodes = method.search(prepared, [requirement[0]]).nodes
+    listed = [nodes.scored(node) for node in in_order(nodes.space)]
+    for one in listed:
+        below = [o for o in listed if all(a <= b for a, b in zip(o.node, one.node, strict=True))]
+        assert not (one.hopeless and any(o.allowed for o in below))

@@ -26,16 +26,18 @@ Score = float | tuple[float, ...]
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a metric is measured on: the lattice, the dataset behind it, and the weight of every column, at most 1."""
+    """What a metric is measured on: the lattice, the dataset behind it, the weight of every column, at most 1, and the
+    share of rows that may be suppressed."""
 
     space: Space
     dataset: Dataset = field(repr=False)
     weights: Floats
+    share: float = 1.0
 
     @classmethod
-    def of(cls, space: Space, dataset: Dataset, weights: Mapping[str, float]) -> Setting:
+    def of(cls, space: Space, dataset: Dataset, weights: Mapping[str, float], share: float = 1.0) -> Setting:
         """Weights divided by the largest; all are 1 when none is given, and 0.5 is that of a column not named."""
-        return cls(space, dataset, weights_of(space.columns, weights))
+        return cls(space, dataset, weights_of(space.columns, weights), share)
 
     def per_level(self, figure: Any) -> list[Floats]:
         """A figure of every column and level, `figure(column, level)`, as one array a column."""

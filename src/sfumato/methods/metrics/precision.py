@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from sfumato.declared import declared
@@ -43,12 +44,15 @@ class _Heights(ByColumn):
         generalized, self._s = factors(precision.gs_factor)
         self._monotonic, self._n_rows = precision.monotonic, setting.space.n_rows
         heights = setting.space.heights
-        least = setting.per_level(lambda j, level: generalized * level / heights[j] if heights[j] else 0.0)
+        self._of_level = setting.per_level(lambda j, level: generalized * level / heights[j] if heights[j] else 0.0)
+        # Suppressed rows may count less than generalized ones.
+        share = 0.0 if precision.monotonic else setting.share
+        least = [(1 - share) * value + share * np.minimum(value, self._s) for value in self._of_level]
         super().__init__(precision.aggregate, setting.weights, least)
 
     def losses(self, cut: Cut) -> Floats:
         """(d,)."""
-        found = super().losses(cut)
+        found = np.array([values[level] for values, level in zip(self._of_level, cut.node, strict=True)])
         if self._monotonic:
             return found
         stay = self._n_rows - cut.n_suppressed

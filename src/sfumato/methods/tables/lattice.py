@@ -110,7 +110,7 @@ class Lattice(Method):
         """The lattice of a prepared dataset, searched; with `memory`, from where the file left off."""
         space = Space.of(dataset)
         judge = Judge(dataset, requirements, space, self.max_suppressed)
-        nodes = Nodes(judge, self.metric.scorer(Setting.of(space, dataset, self.weights)))
+        nodes = Nodes(judge, self.metric.scorer(Setting.of(space, dataset, self.weights, float(self.max_suppressed))))
         limit = time_limit or self.time_limit or (PATIENCE if space.n_nodes > MOST_LISTED else None)
         if memory is None:
             ended = search(nodes, Watch(limit, tell))
