@@ -35,9 +35,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-# ---- privacy: requirements judge evidence -------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Verdict:
     """Whether evidence suffices, what was achieved (same keys as the parameters), and how many groups fail."""
@@ -87,10 +84,7 @@ class Requirement(ABC):
         """Which groups meet it each on its own, shape (G,): when all do, it holds."""
 
     def keeps(self, evidence: Groups) -> Bools:
-        """Which groups may stay so that they together meet it, shape (G,); the others are suppressed.
-
-        Models of single groups keep those that pass; models of the whole table as many rows as they can.
-        """
+        """Which groups may stay so that they together meet it, (G,): of the whole table as many rows as can."""
         return self.passes(evidence)
 
     def chosen(self, dataset: Dataset) -> Bools | None:
@@ -121,10 +115,8 @@ class Requirement(ABC):
         return () if on is None else (on,)
 
     def monotone(self, repeats: bool) -> bool:
-        """Does merging two groups that pass give one that passes? `repeats`: a unit may have rows in both.
-
-        Values that a unit has in both groups count once in the merged one, so shares of units can rise.
-        """
+        """Does merging two groups that pass give one that passes? `repeats`: a unit may have rows in both, and counts
+        once in the merged one, so that shares of units can rise."""
         return not repeats
 
     def instead(self) -> str:
@@ -155,9 +147,6 @@ class Both:
 
     def __and__(self, other: Requirement | Both) -> Both:
         return Both(self.parts + (other.parts if isinstance(other, Both) else (other,)))
-
-
-# ---- generation ---------------------------------------------------------------------------------------------------
 
 
 class Method(ABC):
@@ -240,9 +229,6 @@ class Release(ABC):
     @abstractmethod
     def groups(self) -> pa.Table:
         """The published groups: id, size, label and ends of every uncertain column."""
-
-
-# ---- uncertainty ---------------------------------------------------------------------------------------------------
 
 
 class Worlds(Protocol):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from sfumato.chance import chance_of
 from sfumato.data.tabular import Tabular
 from sfumato.errors import Incompatible, Infeasible, ParameterError, SfumatoError
+from sfumato.methods.fulldomain.solutions import gap_of
 from sfumato.methods.preparation import chosen_rows, prepared_for
 from sfumato.methods.publication import finished
 from sfumato.report.spelling import spec_of
@@ -84,11 +85,7 @@ class Solution:
     @property
     def gap(self) -> float | None:
         """By how much another node could score lower at most; None when nothing is known."""
-        if self.optimal:
-            return 0.0
-        if self.bound is None or not isinstance(self.score, float):
-            return None
-        return max(self.score - self.bound, 0.0)
+        return gap_of(self.score, self.bound, optimal=self.optimal)
 
     @cached_property
     def release(self) -> Release:
@@ -190,7 +187,7 @@ class Found:
             return found
         method, lattice = self._lattice
         more = [one for one in short_frontier(lattice) if one.levels != found[0].levels][: MOST_SHOWN - 1]
-        return (*found, *(_solution(self.job, method, lattice, one) for one in more))
+        return (*found, *(_solution(self.job, method, lattice, lattice.shown(one)) for one in more))
 
     @property
     def first(self) -> Solution:
@@ -372,18 +369,20 @@ def _highest_risk(release: Release) -> float:
 
 
 def _solution(job: Job, method: Method, found: Solutions, one: Candidate) -> Solution:
+    levels = None if one == found.best else one.levels
     return Solution(
         job, method, one.score, one.suppressed, one.groups, one.risk, one.levels, one.optimal, one.bound,
-        lambda: _made(job, method, found, one.levels),
+        lambda: _made(job, method, found, levels),
     )  # fmt: skip
 
 
-def _made(job: Job, method: Method, found: Solutions, levels: Mapping[str, int]) -> Release:
+def _made(job: Job, method: Method, found: Solutions, levels: Mapping[str, int] | None) -> Release:
+    """The release of a node; without levels of the best one that can be published."""
     from sfumato.contracts import Recipe
 
     chance = chance_of(job.seed)
     recipe = Recipe(method.name, method.parameters(), reproducible=chance.reproducible)
-    node = found.nodes.space.node(levels)
+    node = found.publishable() if levels is None else found.nodes.space.node(levels)
     return finished(
         job.dataset, found.dataset, method, job.requirements, lambda some: found.made(node, recipe, chance, some)
     )

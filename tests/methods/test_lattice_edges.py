@@ -156,3 +156,78 @@ def test_published_groups_are_those_of_the_node() -> None:
         wanted[(20 + i % 10 - (20 + i % 10) % 4)] += 1
     groups = found.publish({"age": 1, "town": 1}).groups().df()
     assert Counter(groups["size"].tolist()) == Counter(wanted.values())
+
+
+def test_a_population_has_one_row_a_person() -> None:
+    people = sf.read(table(2, id=lambda i: i, a=lambda i: i + 1)).roles(quasi=["a"], unit="id")
+    population = sf.read(pa.table({"id": ["A", "A", "A", "B"], "a": [1, 1, 1, 2]})).roles(quasi=["a"], unit="id")
+    for need in (sf.KMap(3, population=population),):
+        with pytest.raises(sf.Incompatible, match="several rows"):
+            sf.search(people, sf.Lattice(), require=need, hierarchies={"a": sf.intervals(1, low=1, high=2)})
+
+
+def memories(tmp_path: Path, sick: list[str], tree: Any, metric: Any) -> Any:
+    people = sf.read(pa.table({"a": ["x", "x", "y", "y"], "sick": sick})).roles(quasi=["a"], sensitive=["sick"])
+    rules = {"a": sf.groups({"all": ["x"], "other": ["y"]}), "sick": sf.groups(tree)}
+    need = sf.TCloseness(0.3, on="sick", distance="hierarchical")
+    method = sf.Lattice(metric=metric, max_suppressed=0)
+    return sf.search(people, method, require=need, hierarchies=rules, memory=tmp_path / "kept.json").best
+
+
+def test_a_search_of_something_else_is_not_taken_up(tmp_path: Path) -> None:
+    """Another tree of the sensitive values, other classes, a file that is none."""
+    near, far = {"u": ["p", "q"], "v": ["r", "s"]}, {"u": ["p"], "v": ["q"], "w": ["r"], "x": ["s"]}
+    first = memories(tmp_path, ["p", "r", "q", "s"], near, sf.Loss())
+    assert memories(tmp_path, ["p", "r", "q", "s"], far, sf.Loss()).levels != first.levels
+    same = memories(tmp_path, ["p", "q", "p", "q"], near, sf.ClassificationMetric(on="sick"))
+    assert memories(tmp_path, ["p", "q", "q", "q"], near, sf.ClassificationMetric(on="sick")).score != same.score
+    for text in ("", "{}", '{"key": 1, "nodes": 2}', "[1]"):
+        (tmp_path / "kept.json").write_text(text, encoding="utf8")
+        assert memories(tmp_path, ["p", "r", "q", "s"], near, sf.Loss()).levels == first.levels
+
+
+def test_weights_that_make_scores_negative_are_searched_to_the_end() -> None:
+    people = sf.read(table(30, age=lambda i: 20 + i % 10, town=lambda i: "AB"[i % 2])).roles(quasi=["age", "town"])
+    rules = {"age": sf.intervals(2, 4, low=20, high=31), "town": sf.suppression()}
+    method = sf.Lattice(metric=sf.Loss(aggregate="geometric_mean"), weights={"age": 0.1, "town": 1.0})
+    assert sf.search(people, method, require=sf.KAnonymity(4), hierarchies=rules).best.optimal
+
+
+@pytest.mark.parametrize("seconds", [0, -1])
+def test_no_time_is_no_limit_to_search_in(seconds: float) -> None:
+    people = sf.read(table(4, age=lambda i: i % 2)).roles(quasi=["age"])
+    with pytest.raises(sf.ParameterError, match="more than 0"):
+        sf.search(people, sf.Lattice(), require=sf.KAnonymity(2), time_limit=seconds)
+
+
+def test_what_json_has_no_word_for_is_null() -> None:
+    import json
+
+    people = sf.read(table(4, age=lambda i: i % 2)).roles(quasi=["age"])
+    rules = {"age": sf.intervals(1, low=0, high=1)}
+    for metric in (sf.AverageClassSize(gs_factor=0), sf.Loss(aggregate="rank")):
+        found = sf.search(people, sf.Lattice(metric=metric), require=sf.KAnonymity(2), hierarchies=rules)
+        json.dumps(found.json(errors=False), allow_nan=False)
+
+
+def test_where_the_best_node_fails_among_its_own_rows_another_is_published() -> None:
+    """Distances against all rows and against the published ones differ; what is published holds on its own."""
+    import numpy as np
+
+    n_published = 0
+    for seed in range(40):
+        chance = np.random.Generator(np.random.Philox(key=seed))
+        n = int(chance.integers(20, 60))
+        columns = {"a": chance.integers(0, 8, n), "b": chance.integers(0, 4, n)}
+        sick = np.array(["p", "q", "r"])[chance.integers(0, 3, n)]
+        people = sf.read(pa.table({**columns, "sick": sick})).roles(quasi=["a", "b"], sensitive=["sick"])
+        rules = {"a": sf.intervals(1, 2, 4, low=0, high=7), "b": sf.intervals(1, 2, low=0, high=3)}
+        need = sf.TCloseness(0.2, on="sick")
+        try:
+            found = sf.search(people, sf.Lattice(max_suppressed=0.2), require=need, hierarchies=rules)
+        except sf.Infeasible:
+            continue
+        released = found.publish().release
+        assert need.holds(released.evidence()).holds and released.n_suppressed <= 0.2 * n
+        n_published += 1
+    assert n_published > 20

@@ -33,7 +33,7 @@ class Groups:
 
     `sizes[g]`: units in group g. `counts[column]`: units per group and value. `totals[column][code]`: units per
     value over the whole published table. `domains[column]`: for distances between values. `around[requirement][g]`:
-    units of that requirement's population whose quasi-identifiers lie in group g's region, published ones counted.
+    rows of that requirement's population, one a person, that lie in group g's region, published ones counted.
     """
 
     sizes: Ints

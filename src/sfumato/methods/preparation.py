@@ -12,7 +12,7 @@ from sfumato.contracts import Method, Requirement
 from sfumato.data.dataset import codes_on
 from sfumato.data.hierarchy import prepare
 from sfumato.errors import Incompatible, SchemaError
-from sfumato.methods.feasibility import refuse_infeasible, refuse_unreadable
+from sfumato.methods.feasibility import refuse_infeasible, refuse_unreadable, units_repeat
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +40,11 @@ def prepared_for(
                 raise SchemaError(
                     f"The population of {requirement.model} lacks the quasi-identifiers {', '.join(absent)}. "
                     "Give a table that has them all."
+                )
+            if units_repeat(population):
+                raise Incompatible(
+                    f"{requirement.model} counts the persons of a population, but some persons of the one given have "
+                    "several rows. Give a table with one row a person, or without the role unit."
                 )
             beside[requirement] = codes_on(population, quasi)
     prepared = replace(prepared, beside=beside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -60,9 +61,9 @@ def found_json(found: Found, *, errors: bool = True) -> dict[str, Any]:
 def _candidate(one: Solution, n_rows: int, errors: bool) -> dict[str, Any]:
     return {
         "method": {"name": one.method.name, "parameters": dict(one.method.parameters())},
-        "score": list(one.score) if isinstance(one.score, tuple) else one.score,
+        "score": list(one.score) if isinstance(one.score, tuple) else finite(one.score),
         "proven": one.optimal if one.levels is not None else None,
-        "gap": one.gap,
+        "gap": finite(one.gap),
         "suppressed": one.suppressed,
         "suppressed_share": one.suppressed / n_rows if n_rows else 0.0,
         "groups": one.groups,
@@ -70,6 +71,15 @@ def _candidate(one: Solution, n_rows: int, errors: bool) -> dict[str, Any]:
         "query_error": one.figure("query_error") if errors else None,
         "levels": None if one.levels is None else dict(one.levels),
     }
+
+
+def finite(found: float | None) -> float | None:
+    """The number; None where JSON has no word for it.
+
+    >>> finite(0.5), finite(float("inf"))
+    (0.5, None)
+    """
+    return found if found is not None and math.isfinite(found) else None
 
 
 def levels(found: Mapping[str, int] | None) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.methods.fulldomain.ended import ROUNDING, Ended, best_known, better
+from sfumato.methods.fulldomain.ended import Ended, best_known, better, can_beat
 from sfumato.methods.fulldomain.nodes import NEVER, Looked, Nodes
 from sfumato.methods.fulldomain.walking import moved
 
@@ -82,18 +82,19 @@ def branch(nodes: Nodes, watch: Watch) -> Ended:
     space, boxes = nodes.space, Boxes(nodes)
     boxes.add([Box(nodes.bound(space.bottom), space.bottom, space.heights)])
     turn = 0
-    while len(boxes) and not watch.over() and (best is None or _can_beat(boxes.bound, best)):
+    while len(boxes) and not watch.over() and can_beat(boxes.bound, best):
         box, turn = boxes.take(promising=turn % 3 == 0), turn + 1
         top = nodes.at(box.high)
         if better(top, best):
             best = improved(nodes, top, watch)
         halves = [] if top.hopeless or box.low == box.high else _halves(nodes, box)
-        boxes.add(half for half in halves if best is None or _can_beat(half.bound, best))
+        boxes.add(half for half in halves if can_beat(half.bound, best))
         watch.say(nodes, best and best.score)
     if best is None:
         return Ended(None, boxes.bound, not len(boxes))
-    proven = not _can_beat(boxes.bound, best)
-    return Ended(best, min(boxes.bound, _least(best)), proven)
+    if not isinstance(best.score, float):
+        return Ended(best, -NEVER, not len(boxes))
+    return Ended(best, min(boxes.bound, best.score), not len(boxes) or not can_beat(boxes.bound, best))
 
 
 def dive(nodes: Nodes, watch: Watch) -> Looked | None:
@@ -140,7 +141,7 @@ def _neighbours(nodes: Nodes, best: Looked) -> list[Node]:
     bounds = nodes.scorer.bounds(np.array(listed)) if listed else None
     if bounds is None:
         return listed
-    return [listed[i] for i in np.argsort(bounds, kind="stable").tolist() if _can_beat(float(bounds[i]), best)]
+    return [listed[i] for i in np.argsort(bounds, kind="stable").tolist() if can_beat(float(bounds[i]), best)]
 
 
 def _halves(nodes: Nodes, box: Box) -> list[Box]:
@@ -153,11 +154,3 @@ def _halves(nodes: Nodes, box: Box) -> list[Box]:
     lower_top = (*box.high[:axis], upper[axis] - 1, *box.high[axis + 1 :])
     bound = box.bound if bounds is None else max(box.bound, float(bounds[at]))
     return [Box(box.bound, box.low, lower_top), Box(bound, upper, box.high)]
-
-
-def _can_beat(bound: float, best: Looked) -> bool:
-    return bound < _least(best)
-
-
-def _least(best: Looked) -> float:
-    return best.score * (1 - ROUNDING) if isinstance(best.score, float) else NEVER

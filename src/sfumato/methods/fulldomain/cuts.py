@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -120,18 +121,19 @@ class Judge:
         self.requirements = tuple(requirements)
         self.most = int(share * space.n_rows)
         self.evidence = Evidence(dataset, columns_of(requirements), space, totals)
-        single = [r for r in requirements if _of_single_groups(r)]
+        single = [r for r in requirements if of_single_groups(r)]
         # A unit with several values stands for several in a distribution.
         known = {} if self.evidence.by_unit else self.evidence.totals
         self.least = max((r.least_in(known, dataset.domains) for r in single), default=1)
-        self._alone = [r for r in requirements if _of_single_groups(r) and not _only_size(r)]
-        self._together = [r for r in requirements if not _of_single_groups(r)]
+        self._alone = [r for r in requirements if of_single_groups(r) and not only_size(r)]
+        self._together = [r for r in requirements if not of_single_groups(r)]
         self.only_sizes = not self._alone and not self._together
         repeats = self.evidence.by_unit
         # A coarser region takes in more of a population than what its groups count.
         lasting = [r.monotone(repeats) and (r.reads == "groups" or r.grows) for r in requirements]
         self.merging = not self._together and all(lasting)
-        self._reads_totals = bool(columns_of(requirements))
+        self.reads_totals = bool(columns_of(requirements))
+        self._settle = False
         self.follows = repeats or bool(columns_of(requirements)) or bool(space.around)
 
     def tables(self, *, follow: bool = False) -> Tables:
@@ -143,8 +145,18 @@ class Judge:
         sizes = self.evidence.sizes(table)
         return int(table.n[sizes < self.least].sum()) > self.most
 
+    def settling(self) -> Judge:
+        """The same judge, for whom only what stays counts."""
+        found = copy(self)
+        found._settle, found.merging = True, False
+        found.least = max((r.least for r in self.requirements if of_single_groups(r)), default=1)
+        return found
+
     def cut(self, table: Table) -> Cut:
         """The node with its groups judged."""
+        return self.settled(table) if self._settle else self._judged(table)
+
+    def _judged(self, table: Table) -> Cut:
         sizes = self.evidence.sizes(table)
         kept = (sizes >= self.least) & (table.n > 0)
         if not self.only_sizes and kept.any():
@@ -156,9 +168,9 @@ class Judge:
 
         Groups that then fail are suppressed as well, until all that stay pass.
         """
-        cut = self.cut(table)
+        cut = self._judged(table)
         kept, before = cut.kept.copy(), -1
-        while self._reads_totals and kept.any() and before != int(kept.sum()):
+        while self.reads_totals and kept.any() and before != int(kept.sum()):
             before = int(kept.sum())
             kept[kept] = self._passing(self.evidence.staying(table, kept))
         return replace(cut, kept=kept)
@@ -179,10 +191,11 @@ class Judge:
         return passing
 
 
-def _of_single_groups(requirement: Requirement) -> bool:
+def of_single_groups(requirement: Requirement) -> bool:
+    """Judged group by group, whatever the others are."""
     return type(requirement).keeps is Requirement.keeps
 
 
-def _only_size(requirement: Requirement) -> bool:
+def only_size(requirement: Requirement) -> bool:
     """Any group of `least` units passes, whatever else is in it."""
     return requirement.grows and not requirement.columns and requirement.reads == "groups"

@@ -29,6 +29,13 @@ def better(one: Looked, best: Looked | None) -> bool:
     return best is None or (one.score, one.n_suppressed, one.node) < (best.score, best.n_suppressed, best.node)
 
 
+def can_beat(bound: float, best: Looked | None) -> bool:
+    """Whether a bound leaves room for a lower score than the best, by more than the noise of floats."""
+    if best is None or not isinstance(best.score, float):
+        return True
+    return bound < best.score - ROUNDING * abs(best.score)
+
+
 def best_known(nodes: Nodes, best: Looked | None) -> Looked | None:
     """The best of the nodes looked at, those of an earlier search counted."""
     for one in nodes.known.values():

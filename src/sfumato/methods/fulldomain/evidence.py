@@ -43,6 +43,8 @@ class Evidence:
     def fingerprint(self) -> list[Any]:
         """Arrays that decide what it counts, beside the tuples."""
         found = [self._dataset.codes[name] for name in self._columns] + list(self._space.around.values())
+        for domain in self._domains.values():
+            found += [np.array([domain.size, len(domain.levels)]), *(level.node for level in domain.levels)]
         return [*found, self._space.of_row] + ([] if self._dataset.units is None else [self._dataset.units])
 
     def sizes(self, table: Table) -> Ints:

@@ -53,6 +53,10 @@ class Recoded:
         """Rows in no group."""
         return int((self.group < 0).sum())
 
+    def sizes(self) -> list[int]:
+        """Rows of every group."""
+        return [int(n) for n in np.bincount(self.group[self.group >= 0], minlength=self.n_groups)]
+
     def only(self, kept: NDArray[np.bool_]) -> Recoded:
         """Some groups; rows of the others are suppressed."""
         number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
@@ -62,41 +66,51 @@ class Recoded:
 
 @dataclass(frozen=True, eq=False)
 class Locally:
-    """The task: a dataset under requirements, the loss that rounds are chosen by, weights of columns."""
+    """The task: a dataset under requirements, the loss that rounds are chosen by, weights of columns.
+
+    `of_metric`: the loss is the metric of the search, so that its scores are those of the search.
+    """
 
     dataset: Dataset = field(repr=False)
     requirements: Sequence[Requirement]
     loss: Loss
     weights: Mapping[str, float]
+    of_metric: bool
 
     def recoded(self, first: Cut, judge: Judge) -> Recoded:
         """The first node's groups, then rounds on what is left, then rows taken into groups that cover them.
 
-        No round takes a row out of a group, so the loss never rises; a row stays suppressed only where neither the
-        rows left can form a group with it nor a group that covers it can take it.
+        No round takes a row out of a group; a row stays suppressed only where neither the rows left can form a group
+        with it nor a group that covers it can take it. Groups that fail once all rows published are known go again:
+        where that loses more than the first node, or suppresses more rows than allowed, the first node it stays.
         """
-        found = Recoded(group_of_rows(first), *regions_of(first))
+        start = found = Recoded(group_of_rows(first), *regions_of(first))
         while found.n_suppressed:
             more = self._round(found, judge)
             if more is None:
                 break
             found = more
-        return self._settled(self._taken_in(found, judge))
+        found = self._settled(self._taken_in(found, judge))
+        allowed = found.n_groups > 0 and found.n_suppressed <= judge.most
+        after, before = (first_numbers(self.score(one, first)) for one in (found, start))
+        return found if allowed and after <= before else start
 
-    def score(self, found: Recoded) -> Score:
-        """The loss of the whole, a suppressed row counted as everything generalized and suppressed."""
-        names = list(found.low)
+    def score(self, found: Recoded, first: Cut) -> Score:
+        """The loss of the whole; a row still suppressed counts as at the first node."""
         generalized, suppressed = factors(self.loss.gs_factor)
-        rows = np.bincount(found.group[found.group >= 0], minlength=found.n_groups)
+        rows, left = np.array(found.sizes()), found.group < 0
         losses = []
-        for name in names:
+        for j, name in enumerate(found.low):
             size = self.dataset.domains[name].size
             shares = (found.high[name].astype(np.int64) - found.low[name] + 1) / size
-            total = generalized * dot(rows, shares) + max(suppressed, generalized) * found.n_suppressed
+            levels = first.space.levels[j]
+            nodes = levels.node[first.node[j]][self.dataset.codes[name][left]]
+            lost = levels.leaves(first.node[j])[nodes] / size
+            total = generalized * dot(rows, shares) + float((lost + suppressed * (1 - lost)).sum())
             finest = generalized * len(found.group) / size
             span = len(found.group) - finest
             losses.append(max((total - finest) / span, 0.0) if span > 0 else 0.0)
-        return aggregated(self.loss.aggregate, np.array(losses), weights_of(names, self.weights))
+        return aggregated(self.loss.aggregate, np.array(losses), weights_of(list(found.low), self.weights))
 
     def _round(self, found: Recoded, judge: Judge) -> Recoded | None:
         """The rows left, generalized by the best node for them; None when no group of them passes."""
@@ -168,6 +182,11 @@ class Locally:
                 domains[name], codes[name] = used_by_values(domains[name], codes[name], levels=True)
         found = group_evidence(group, n_groups, codes, domains, units)
         return found if totals is None else Groups(found.sizes, found.counts, totals, domains)
+
+
+def first_numbers(score: Score) -> tuple[float, ...]:
+    """A score that compares with others of its kind."""
+    return score if isinstance(score, tuple) else (score,)
 
 
 def _both(one: Mapping[str, Codes], other: Mapping[str, Codes]) -> dict[str, Codes]:

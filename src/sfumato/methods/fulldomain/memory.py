@@ -25,7 +25,7 @@ def key_of(nodes: Nodes, requirements: Sequence[Requirement], parameters: Mappin
     """What a search depends on: tuples with their rows and sensitive values, hierarchies, requirements, parameters."""
     digest = hashlib.sha256()
     space = nodes.space
-    for array in (space.keys, space.n, *nodes.judge.evidence.fingerprint()):
+    for array in (space.keys, space.n, *nodes.judge.evidence.fingerprint(), *nodes.scorer.fingerprint()):
         digest.update(array.tobytes())
     for levels in space.levels:
         for node in levels.node:
@@ -43,10 +43,17 @@ def recall(path: Path, key: str, nodes: Nodes) -> None:
         return
     if not isinstance(found, dict) or found.get("key") != key:
         return
-    for node, n_suppressed, n_groups, smallest, score, allowed, hopeless, floor in found["nodes"]:
-        one = tuple(score) if isinstance(score, list) else _number(score)
-        known = Looked(tuple(node), n_suppressed, n_groups, smallest, one, allowed, hopeless, _number(floor))
-        nodes.known[known.node] = known
+    try:
+        known = [_looked(*one) for one in found["nodes"]]
+    except (KeyError, TypeError, ValueError):
+        return
+    nodes.known.update({one.node: one for one in known})
+
+
+def _looked(*row: Any) -> Looked:
+    node, n_suppressed, n_groups, smallest, score, allowed, hopeless, floor = row
+    one = tuple(score) if isinstance(score, list) else _number(score)
+    return Looked(tuple(node), n_suppressed, n_groups, smallest, one, allowed, hopeless, _number(floor))
 
 
 def keep(path: Path, key: str, nodes: Nodes) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.methods.fulldomain.ended import ROUNDING, Ended, best_known, better, number_of
+from sfumato.methods.fulldomain.ended import ROUNDING, Ended, best_known, better, can_beat, number_of
 from sfumato.methods.fulldomain.nodes import NEVER, Looked, Nodes
 from sfumato.methods.fulldomain.walking import box_above, box_below, in_order, moved
 
@@ -47,7 +47,7 @@ def sweep(nodes: Nodes, watch: Watch) -> Ended:
     while at < len(order):
         if best is not None:
             # bounds[order] falls: skip what cannot be better.
-            least = -(number_of(best) * (1 - ROUNDING))
+            least = ROUNDING * abs(number_of(best)) - number_of(best)
             at = max(at, int(np.searchsorted(falling, least, side="right")))
         if at < len(order) and flat[order[at]]:
             one = nodes.at(tuple(grid[order[at]].tolist()))
@@ -59,7 +59,7 @@ def sweep(nodes: Nodes, watch: Watch) -> Ended:
             break
     rest = order[at:][flat[order[at:]]]
     bound = min(float(bounds[rest].min(initial=NEVER)), NEVER if best is None else number_of(best))
-    proven = best is None or bound >= number_of(best) * (1 - ROUNDING)
+    proven = best is None or not can_beat(bound, best)
     return Ended(best, bound, proven and (best is not None or len(rest) == 0))
 
 

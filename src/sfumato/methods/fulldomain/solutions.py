@@ -12,7 +12,9 @@ from sfumato.errors import Infeasible
 from sfumato.methods.feasibility import loosest, whole_table
 from sfumato.methods.fulldomain.minimal import minimal_nodes, pareto_nodes
 from sfumato.methods.fulldomain.nodes import Looked, Nodes
+from sfumato.methods.fulldomain.progress import Watch
 from sfumato.methods.fulldomain.publishing import group_of_rows, regions_of, release
+from sfumato.methods.fulldomain.searching import search
 from sfumato.methods.fulldomain.walking import in_order, moved
 
 if TYPE_CHECKING:
@@ -22,11 +24,21 @@ if TYPE_CHECKING:
     from sfumato.methods.fulldomain.ended import Ended
     from sfumato.methods.fulldomain.local import Locally, Recoded
     from sfumato.methods.fulldomain.space import Node
+    from sfumato.methods.fulldomain.tables import Tables
     from sfumato.methods.metrics.metric import Score
     from sfumato.releases.generalized import Generalized
 
+SECONDS = 30.0
+"""For a second search, among nodes whose releases stand."""
 MOST_TRIED = 200
 """Nodes tried for the least suppression when there is no solution."""
+
+
+def gap_of(score: Score | None, bound: float | None, *, optimal: bool) -> float | None:
+    """How much lower a score could be at most; 0 when optimal, None when nothing is known."""
+    if optimal:
+        return 0.0
+    return max(score - bound, 0.0) if bound is not None and isinstance(score, float) else None
 
 
 @dataclass(frozen=True)
@@ -34,7 +46,7 @@ class Candidate:
     """One node: column → level, score, suppressed rows, groups that stay, and the risk of its smallest group.
 
     `optimal`: proven that no allowed node scores lower; `bound`: what none scores below. `allowed`: the requirements
-    hold with few enough rows suppressed. With local recoding, the levels are those that rows start from.
+    hold with few enough rows suppressed. With local recoding the levels are those that rows start from.
     """
 
     levels: Mapping[str, int]
@@ -49,11 +61,7 @@ class Candidate:
     @property
     def gap(self) -> float | None:
         """How much lower a score could be at most; 0 when optimal, None when nothing is known."""
-        if self.optimal:
-            return 0.0
-        if self.bound is None or not isinstance(self.score, float):
-            return None
-        return max(self.score - self.bound, 0.0)
+        return gap_of(self.score, self.bound, optimal=self.optimal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +82,20 @@ class Solutions:
         found = self.candidate(self.ended.best)
         bound = self.ended.bound if self.ended.bound > float("-inf") else None
         found = replace(found, optimal=self.ended.optimal, bound=bound)
-        if self.locally is None:
-            return found
-        local = self.recoded(self.ended.best.node)
-        score = self.locally.score(local)
-        return replace(found, score=score, suppressed=local.n_suppressed, groups=local.n_groups, bound=None)
+        return self.shown(found)
+
+    def shown(self, one: Candidate) -> Candidate:
+        """A candidate with the figures of its release, where suppressed rows are recoded: no longer proven, and scored
+        anew where the metric is the loss that recoding goes by (else the score is that of the node it starts from)."""
+        if self.locally is None or not one.allowed:
+            return one
+        node = self.nodes.space.node(one.levels)
+        local = self.recoded(node)
+        score = self.locally.score(local, self._settled(node)) if self.locally.of_metric else one.score
+        smallest = min(local.sizes(), default=0)
+        risk = 1.0 / smallest if smallest else 0.0
+        figures = replace(one, score=score, suppressed=local.n_suppressed, groups=local.n_groups, risk=risk)
+        return replace(figures, optimal=False, bound=None)
 
     def node(self, levels: Mapping[str, int]) -> Candidate:
         """Any node, scored; columns that are not named stay on level 0."""
@@ -91,7 +108,7 @@ class Solutions:
 
     @cached_property
     def frontier(self) -> tuple[Candidate, ...]:
-        """Allowed nodes that no other beats in both risk and score, by rising score."""
+        """Allowed nodes that no other beats in both risk and score, by rising score; before any local recoding."""
         return tuple(self.candidate(self.nodes.at(node)) for node in pareto_nodes(self.nodes))
 
     def candidate(self, one: Looked) -> Candidate:
@@ -104,7 +121,7 @@ class Solutions:
         space, judge = self.nodes.space, self.nodes.judge
         proven = "No node" if self.ended.optimal else "None of the nodes looked at"
         said = f"{proven} of the lattice meets the requirements with at most {judge.most} of {space.n_rows} rows "
-        fewest = min((self.nodes.scored(node).n_suppressed for node in self._likely()), default=space.n_rows)
+        fewest = min((self._n_suppressed(node) for node in self._likely()), default=space.n_rows)
         if fewest < space.n_rows:
             share = -(-fewest * 10_000 // space.n_rows) / 10_000
             return Infeasible(
@@ -136,6 +153,32 @@ class Solutions:
                 break
         return found
 
+    def _n_suppressed(self, node: Node) -> int:
+        """Rows that a release of the node would suppress."""
+        if not self.nodes.judge.reads_totals:
+            return self.nodes.scored(node).n_suppressed
+        return self.nodes.judge.settled(self._followed.at(node)).n_suppressed
+
+    @cached_property
+    def _followed(self) -> Tables:
+        return self.nodes.judge.tables(follow=True)
+
+    def publishable(self) -> Node:
+        """The best node whose release stands: the best one, or where its groups fail among the published rows alone,
+        the allowed one of least score whose groups do not."""
+        assert self.ended.best is not None
+        judge = self.nodes.judge
+        if not judge.reads_totals or judge.allows(judge.settled(self._followed.at(self.ended.best.node))):
+            return self.ended.best.node
+        allowed = (one for one in self.nodes.known.values() if one.allowed)
+        for one in sorted(allowed, key=lambda one: (one.score, one.n_suppressed, one.node)):
+            if judge.allows(judge.settled(self._followed.at(one.node))):
+                return one.node
+        again = search(Nodes(judge.settling(), self.nodes.scorer), Watch(SECONDS, None)).best
+        if again is None:
+            raise self.refusal()
+        return again.node
+
     def made(self, node: Node, recipe: Recipe, chance: Chance, dataset: Dataset | None = None) -> Generalized:
         """The release of a node, of the groups that pass among the published rows alone; `dataset`: the same with
         further columns."""
@@ -158,7 +201,7 @@ class Solutions:
         return {}
 
     def _settled(self, node: Node) -> Cut:
-        cut = self.nodes.judge.settled(self.nodes.judge.tables(follow=True).at(node))
+        cut = self.nodes.judge.settled(self._followed.at(node))
         if not self.nodes.judge.allows(cut):
             raise Infeasible(
                 f"At this node {cut.n_suppressed} of {cut.space.n_rows} rows would be suppressed, more than the "

@@ -21,6 +21,15 @@ REGISTERED = (
 )
 
 
+NAMED = {"anyOf": [{"type": "string"}, {"type": "object"}], "description": "A metric by name, or {metric = …, …}."}
+"""The schema of a parameter that is a metric."""
+
+
+def named(given: object) -> object:
+    """A metric from its name or table, where that is what was given."""
+    return parse(given) if isinstance(given, str | Mapping) else given
+
+
 def all_metrics() -> tuple[type[Metric], ...]:
     """Every registered metric, in the order of the register."""
     from sfumato.declared import load

@@ -14,7 +14,7 @@ from sfumato.methods.metrics.metric import Metric, Scorer, Setting, factors
 
 if TYPE_CHECKING:
     from sfumato.methods.fulldomain.cuts import Cut
-    from sfumato.methods.metrics.metric import Floats
+    from sfumato.methods.metrics.metric import Floats, Ints
 
 
 @declared
@@ -57,6 +57,10 @@ class _Majorities(Scorer):
         key = space.of_row.astype(np.int64) * self._size + codes
         cell, n = np.unique(key, return_counts=True)
         self._tuple, self._code, self._n = cell // self._size, cell % self._size, n
+
+    def fingerprint(self) -> list[Ints]:
+        """Classes by tuple."""
+        return [self._tuple, self._code, self._n]
 
     def score(self, cut: Cut) -> float:
         """Penalties over the largest there could be."""

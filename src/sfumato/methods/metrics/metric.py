@@ -56,6 +56,10 @@ class Scorer(ABC):
     def score(self, cut: Cut) -> Score:
         """The score of an evaluated node."""
 
+    def fingerprint(self) -> list[NDArray[Any]]:
+        """Arrays that decide scores, beside the lattice and its tuples."""
+        return []
+
     def bounds(self, levels: NDArray[Any]) -> Floats | None:
         """What a node and all coarser ones score at least, from its levels alone, (N, d) → (N,); None: not known."""
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sfumato.contracts import Method, Requirement
 from sfumato.errors import Incompatible, Infeasible
 from sfumato.methods.feasibility import described, not_found, refuse_infeasible, refuse_unreadable, units_repeat
-from sfumato.methods.fulldomain.cuts import Judge
+from sfumato.methods.fulldomain.cuts import Judge, of_single_groups, only_size
 from sfumato.methods.fulldomain.ended import Ended
 from sfumato.methods.fulldomain.nodes import NEVER, Looked, Nodes
 from sfumato.methods.fulldomain.solutions import Solutions
@@ -46,7 +46,7 @@ def refuse_not_monotone(
     """
     repeats, name = units_repeat(dataset), type(method).__name__
     for requirement in requirements:
-        if _only_size(requirement):
+        if only_size(requirement):
             continue
         if not _kept_above(requirement, repeats):
             raise Incompatible(
@@ -60,20 +60,10 @@ def refuse_not_monotone(
             )
 
 
-def _alone(requirement: Requirement) -> bool:
-    """Judged group by group."""
-    return type(requirement).keeps is Requirement.keeps
-
-
-def _only_size(requirement: Requirement) -> bool:
-    groups = requirement.reads == "groups" and not requirement.columns
-    return groups and requirement.grows and _alone(requirement)
-
-
 def _kept_above(requirement: Requirement, repeats: bool) -> bool:
     """Groups also merge with regions of a population that hold no row: only what grows is sure to stand that, and only
     what grows or is judged group by group is kept by the table as a whole."""
-    by_group = requirement.reads == "groups" and _alone(requirement)
+    by_group = requirement.reads == "groups" and of_single_groups(requirement)
     return requirement.monotone(repeats) and (requirement.grows or by_group)
 
 

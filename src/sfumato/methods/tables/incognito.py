@@ -30,7 +30,6 @@ from sfumato.methods.tables.baselines import (
     refuse_not_monotone,
     refuse_unserved,
 )
-from sfumato.methods.tables.lattice import NAMED
 
 if TYPE_CHECKING:
     from sfumato.chance import Chance
@@ -40,10 +39,6 @@ if TYPE_CHECKING:
 
 Bools = NDArray[np.bool_]
 Columns = tuple[int, ...]
-
-
-def _metric(given: object) -> object:
-    return metrics.parse(given) if isinstance(given, str | Mapping) else given
 
 
 @declared
@@ -61,7 +56,7 @@ class Incognito(Method):
     """
 
     max_suppressed: Annotated[Exact, Field(ge=0, le=1)] = field(default=Fraction(4, 100), kw_only=True)
-    metric: Annotated[Metric, BeforeValidator(_metric), WithJsonSchema(NAMED)] = field(
+    metric: Annotated[Metric, BeforeValidator(metrics.named), WithJsonSchema(metrics.NAMED)] = field(
         default_factory=Loss, kw_only=True
     )
     name: ClassVar[str] = "incognito"

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from sfumato.contracts import Method, Recipe, Requirement
 from sfumato.declared import Exact, declared, plain
-from sfumato.errors import Incompatible
+from sfumato.errors import Incompatible, ParameterError
 from sfumato.methods import metrics
 from sfumato.methods.feasibility import refuse_unreadable
 from sfumato.methods.fulldomain.cuts import Judge
@@ -36,12 +36,6 @@ if TYPE_CHECKING:
 PATIENCE = 30.0
 """Seconds for lattices that are too large to list, when no limit is given."""
 
-NAMED = {"anyOf": [{"type": "string"}, {"type": "object"}], "description": "A metric by name, or {metric = …, …}."}
-
-
-def _metric(given: object) -> object:
-    return metrics.parse(given) if isinstance(given, str | Mapping) else given
-
 
 @declared
 class Lattice(Method):
@@ -57,7 +51,7 @@ class Lattice(Method):
     0.02
     """
 
-    metric: Annotated[Metric, BeforeValidator(_metric), WithJsonSchema(NAMED)] = field(
+    metric: Annotated[Metric, BeforeValidator(metrics.named), WithJsonSchema(metrics.NAMED)] = field(
         default_factory=Loss, kw_only=True
     )
     max_suppressed: Annotated[Exact, Field(ge=0, le=1)] = field(default=Fraction(4, 100), kw_only=True)
@@ -111,6 +105,8 @@ class Lattice(Method):
         space = Space.of(dataset)
         judge = Judge(dataset, requirements, space, self.max_suppressed)
         nodes = Nodes(judge, self.metric.scorer(Setting.of(space, dataset, self.weights, float(self.max_suppressed))))
+        if time_limit is not None and time_limit <= 0:
+            raise ParameterError("time_limit must be more than 0 seconds; leave it out for none.")
         limit = time_limit or self.time_limit or (PATIENCE if space.n_nodes > MOST_LISTED else None)
         if memory is None:
             ended = search(nodes, Watch(limit, tell))
@@ -131,8 +127,9 @@ class Lattice(Method):
     def _locally(self, dataset: Dataset, requirements: Sequence[Requirement]) -> Locally | None:
         if self.recode == "global":
             return None
+        of_metric = isinstance(self.metric, Loss)
         loss = self.metric if isinstance(self.metric, Loss) else Loss()
-        return Locally(dataset, requirements, loss, self.weights)
+        return Locally(dataset, requirements, loss, self.weights, of_metric)
 
     def publish(self, dataset: Dataset, requirements: Sequence[Requirement], chance: Chance) -> Generalized:
         """The release of the best node."""
@@ -141,4 +138,4 @@ class Lattice(Method):
         if found.ended.best is None:
             raise found.refusal()
         recipe = Recipe(self.name, self.parameters(), reproducible=chance.reproducible)
-        return found.made(found.ended.best.node, recipe, chance)
+        return found.made(found.publishable(), recipe, chance)
