@@ -231,3 +231,49 @@ def test_where_the_best_node_fails_among_its_own_rows_another_is_published() -> 
         assert need.holds(released.evidence()).holds and released.n_suppressed <= 0.2 * n
         n_published += 1
     assert n_published > 20
+
+
+def test_what_an_automatic_grid_cannot_tell_is_lost() -> None:
+    """Six values, every ten rows; asked for more rows than two of the values have, nothing of the column is told."""
+    people = sf.read(table(60, value=lambda i: 1 + i // 10, town=lambda i: "A")).roles(quasi=["value", "town"])
+    scores = [sf.search(people, sf.Lattice(max_suppressed=0), require=sf.KAnonymity(k)).best.score for k in (5, 31)]
+    assert scores[0] < scores[1] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda found: found.node({"age": "x"}), "whole numbers"),
+        (lambda found: found.node({"age": 9}), "levels 0 to"),
+        (lambda found: found.node({"shoe": 1}), "no quasi-identifier"),
+        (lambda found: found.to_html("lattice.png"), "neither a page nor a picture"),
+    ],
+)
+def test_wrong_calls_say_what_to_do(call: Any, said: str) -> None:
+    people = sf.read(table(8, age=lambda i: i % 2)).roles(quasi=["age"])
+    found = sf.search(
+        people, sf.Lattice(), require=sf.KAnonymity(2), hierarchies={"age": sf.intervals(1, low=0, high=1)}
+    )
+    with pytest.raises(sf.ParameterError, match=said):
+        call(found)
+
+
+def test_a_hierarchy_is_made_not_named() -> None:
+    people = sf.read(table(8, age=lambda i: i % 2)).roles(quasi=["age"])
+    with pytest.raises(sf.ParameterError, match="Make it with"):
+        sf.search(people, sf.Lattice(), require=sf.KAnonymity(2), hierarchies={"age": "intervals"})  # type: ignore[dict-item]
+
+
+def test_the_nearest_can_be_asked_for() -> None:
+    """Refused figures, typed back as they are printed, are met."""
+    import re
+
+    people = sf.read(table(7, age=lambda i: i, sick=lambda i: "pq"[i % 7 // 5])).roles(
+        quasi=["age"], sensitive=["sick"]
+    )
+    for make in (lambda a: sf.AlphaK(a, 2, on="sick"), lambda a: sf.AlphaK(a, 3, on="sick")):
+        with pytest.raises(sf.Infeasible) as refused:
+            sf.publish(people, sf.Lattice(max_suppressed=0), require=make(0.5))
+        alpha = re.search(r"alpha = ([0-9.]+[0-9])", str(refused.value))
+        assert alpha is not None
+        sf.publish(people, sf.Lattice(max_suppressed=0), require=make(alpha[1]))

@@ -41,6 +41,11 @@ class Levels:
         """The coarsest level."""
         return len(self.node) - 1
 
+    @property
+    def blank(self) -> bool:
+        """Nothing is told on any level: the one leaf stands for anything."""
+        return self.domain.n_values == 1 and self.domain.open_low and self.domain.open_high
+
     def n_nodes(self, level: int) -> int:
         """How many nodes a level has."""
         return int(self.node[level][-1]) + 1 if self.domain.size else 0

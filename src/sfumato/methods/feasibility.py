@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,8 +116,23 @@ def columns_of(requirements: Sequence[Requirement]) -> tuple[str, ...]:
 
 
 def _with_nearest(requirement: Requirement, whole: Groups, what: str) -> str:
-    figures = ", ".join(f"{name} = {value:.6g}" for name, value in requirement.nearest(whole).items())
+    nearest = requirement.nearest(whole).items()
+    figures = ", ".join(f"{name} = {shown(value, up=name in requirement.looser_up)}" for name, value in nearest)
     return f"{described(requirement)} ({what}: {figures or 'none'})"
+
+
+def shown(value: float, *, up: bool) -> str:
+    """A parameter that can be typed back: whole, or with six digits, rounded to what asks for less.
+
+    >>> shown(1953780, up=False), shown(4.0, up=False), shown(0.4237593, up=True), shown(2.9999996, up=False)
+    ('1953780', '4', '0.42376', '2.99999')
+    """
+    if value == int(value):
+        return str(int(value))
+    digits = Decimal(repr(value))
+    places = digits.adjusted() - 5
+    rounded = digits.quantize(Decimal(1).scaleb(places), ROUND_CEILING if up else ROUND_FLOOR)
+    return f"{rounded.normalize():f}"
 
 
 def _size(dataset: Dataset, whole: Groups) -> str:

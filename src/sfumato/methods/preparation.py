@@ -10,8 +10,9 @@ import numpy as np
 
 from sfumato.contracts import Method, Requirement
 from sfumato.data.dataset import codes_on
+from sfumato.data.hierarchies.rule import Hierarchy as Rule
 from sfumato.data.hierarchy import prepare
-from sfumato.errors import Incompatible, SchemaError
+from sfumato.errors import Incompatible, ParameterError, SchemaError
 from sfumato.methods.feasibility import refuse_infeasible, refuse_unreadable, units_repeat
 
 if TYPE_CHECKING:
@@ -25,6 +26,12 @@ def prepared_for(
     dataset: Dataset, method: Method, requirements: Sequence[Requirement], hierarchies: Mapping[str, Hierarchy]
 ) -> Dataset:
     """The dataset for this method under these requirements, or the reason why nothing can be done."""
+    for name, hierarchy in hierarchies.items():
+        if not isinstance(hierarchy, Rule):
+            raise ParameterError(
+                f"The hierarchy of {name!r} is a {type(hierarchy).__name__}. Make it with sf.intervals, sf.groups, "
+                "sf.hierarchy_file and the like."
+            )
     refuse_unfit(dataset, requirements)
     method.accepts(dataset, requirements)
     if not method.suppresses:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sfumato.methods.fulldomain.space import Node
     from sfumato.methods.metrics.metric import Score
 
-MOST_AT_ONCE = 2_000
-"""Nodes that are all looked at for a table of candidates."""
 MOST_DRAWN, MOST_WHOLE = 400, 20_000
 """Lattices with more nodes are not drawn node by node; of those with more still, only nodes looked at are shown."""
 Kind = Literal["best", "minimal", "allowed", "refused"]
@@ -96,9 +94,9 @@ def lattice_facts(found: Solutions, metric: str) -> LatticeFacts:
 
 
 def short_frontier(found: Solutions) -> Sequence[Candidate]:
-    """Nodes that nothing beats in risk and score: of the whole lattice when that takes no time, else of the nodes
-    looked at on the way (`found.frontier` has all), so that no search is taken up again in silence."""
-    if found.nodes.space.n_nodes <= MOST_AT_ONCE and found.ended.optimal:
+    """Nodes that nothing beats in risk and score: of the whole lattice when it is small and was searched to the end,
+    else of the nodes looked at, so that a search that had to stop is not taken up again in silence."""
+    if found.nodes.space.n_nodes <= MOST_WHOLE and found.ended.optimal:
         return found.frontier
     least, kept = float("inf"), []
     allowed = (one for one in found.nodes.known.values() if one.allowed)

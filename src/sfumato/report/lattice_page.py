@@ -57,6 +57,8 @@ class LatticePlot:
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the page, or the picture where the path ends in `.svg`; a file that is there only when forced."""
         there = Path(path)
+        if there.suffix.lower() not in (".html", ".htm", ".svg"):
+            raise ParameterError(f"{there.name} is neither a page nor a picture. Name a file .html or .svg.")
         if there.exists() and not force:
             raise ParameterError(f"{there} already exists. Choose another path, or pass force=True to replace it.")
         there.write_bytes(self.written(there))

@@ -68,7 +68,8 @@ class Recoded:
 class Locally:
     """The task: a dataset under requirements, the loss that rounds are chosen by, weights of columns.
 
-    `of_metric`: the loss is the metric of the search, so that its scores are those of the search.
+    `of_metric`: the loss is the metric of the search, so that its scores are those of the search. `limit`: seconds for
+    all rounds.
     """
 
     dataset: Dataset = field(repr=False)
@@ -76,6 +77,7 @@ class Locally:
     loss: Loss
     weights: Mapping[str, float]
     of_metric: bool
+    limit: float | None = None
 
     def recoded(self, first: Cut, judge: Judge) -> Recoded:
         """The first node's groups, then rounds on what is left, then rows taken into groups that cover them.
@@ -85,8 +87,9 @@ class Locally:
         where that loses more than the first node, or suppresses more rows than allowed, the first node it stays.
         """
         start = found = Recoded(group_of_rows(first), *regions_of(first))
-        while found.n_suppressed:
-            more = self._round(found, judge)
+        watch = Watch(self.limit, None)
+        while found.n_suppressed and not watch.over():
+            more = self._round(found, judge, min(SECONDS, watch.left))
             if more is None:
                 break
             found = more
@@ -109,17 +112,17 @@ class Locally:
             total = generalized * dot(rows, shares) + float((lost + suppressed * (1 - lost)).sum())
             finest = generalized * len(found.group) / size
             span = len(found.group) - finest
-            losses.append(max((total - finest) / span, 0.0) if span > 0 else 0.0)
+            losses.append(max((total - finest) / span, 0.0) if span > 0 else float(levels.blank))
         return aggregated(self.loss.aggregate, np.array(losses), weights_of(list(found.low), self.weights))
 
-    def _round(self, found: Recoded, judge: Judge) -> Recoded | None:
+    def _round(self, found: Recoded, judge: Judge, seconds: float) -> Recoded | None:
         """The rows left, generalized by the best node for them; None when no group of them passes."""
         left = found.group < 0
         rest = self.dataset.only(left)
         space = Space.of(rest)
         own = Judge(rest, self.requirements, space, Fraction(1), judge.evidence.totals)
         nodes = Nodes(own, self.loss.scorer(Setting.of(space, rest, self.weights)))
-        best = search(nodes, Watch(SECONDS, None)).best
+        best = search(nodes, Watch(seconds, None)).best
         if best is None:
             return None
         cut = own.cut(own.tables(follow=True).at(best.node))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -30,6 +31,11 @@ class Watch:
     def seconds(self) -> float:
         """Seconds so far."""
         return time.monotonic() - self._start
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; infinite without a limit."""
+        return math.inf if self._limit is None else max(self._limit - self.seconds, 0.0)
 
     def over(self, share: float = 1.0) -> bool:
         """Whether this share of the time is used up."""

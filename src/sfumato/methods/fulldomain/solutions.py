@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sfumato.contracts import Recipe, Requirement
 from sfumato.errors import Infeasible
-from sfumato.methods.feasibility import loosest, whole_table
+from sfumato.methods.feasibility import loosest, shown, whole_table
 from sfumato.methods.fulldomain.minimal import minimal_nodes, pareto_nodes
 from sfumato.methods.fulldomain.nodes import Looked, Nodes
 from sfumato.methods.fulldomain.progress import Watch
@@ -128,10 +130,12 @@ class Solutions:
                 said + f"suppressed. With max_suppressed = {share:g} there is one; or ask for less.",
                 {"max_suppressed": share},
             )
-        counted = [r for r in self.requirements if r.reads == "groups"]
-        whole = whole_table(self.dataset, counted)
-        nearest = loosest([r for r in counted if not r.holds(whole).holds], whole)
-        figures = ", ".join(f"{name} = {value:.6g}" for name, value in nearest.items())
+        around = {r: np.array([held.sum()]) for r, held in space.around.items()}
+        whole = replace(whole_table(self.dataset, self.requirements), around=around)
+        failing = [r for r in self.requirements if not r.holds(whole).holds]
+        nearest = loosest(failing, whole)
+        looser = {name for r in failing for name in r.looser_up}
+        figures = ", ".join(f"{name} = {shown(value, up=name in looser)}" for name, value in nearest.items())
         said += "suppressed: every row would be, wherever that was counted. "
         return Infeasible(
             said + (f"The whole table as one group meets {figures}. " if figures else "") + "Ask for less.", nearest

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,7 +129,10 @@ class Space:
         unknown = [name for name in levels if name not in self.columns]
         if unknown:
             raise ParameterError(f"{', '.join(unknown)} is no quasi-identifier; these are {', '.join(self.columns)}.")
-        found = tuple(int(levels.get(name, 0)) for name in self.columns)
+        try:
+            found = tuple(index(levels.get(name, 0)) for name in self.columns)
+        except TypeError:
+            raise ParameterError("Levels are whole numbers from 0 up, as in node({'age': 2}).") from None
         for name, level, height in zip(self.columns, found, self.heights, strict=True):
             if not 0 <= level <= height:
                 raise ParameterError(f"Column {name!r} has levels 0 to {height}; {level} was asked.")

@@ -23,7 +23,8 @@ class Loss(Metric):
     """Per column (Σ_rows loss − g·N/m) / (N − g·N/m), at least 0, of N rows and m leaves; then the aggregate.
 
     A row that stays loses g·share, the share of the leaves under its node; a suppressed one s + (1 − s)·share, which
-    is 1 unless gs_factor < 0.5. With gs_factor f: s = min(2f, 1), g = min(2 − 2f, 1).
+    is 1 unless gs_factor < 0.5. With gs_factor f: s = min(2f, 1), g = min(2 − 2f, 1). An automatic grid so coarse that
+    it tells nothing of a column loses 1.
     Does not see how values are distributed, nor whether columns belong together.
     Iyengar 2002, §3.1; as ARX computes it.
 
@@ -51,8 +52,10 @@ class _Losses(ByColumn):
                 dot(space.rows_of_nodes[j][level], space.levels[j].leaves(level)) / space.levels[j].domain.size
             )
         )
+        # What cannot be told from level 0 on is lost in full.
+        self._lost = np.array([float(levels.blank) for levels in space.levels])
         self._finest = np.array([self._g * self._n_rows / levels.domain.size for levels in space.levels])
-        least = [self._normed(self._g * sums, self._finest[j]) for j, sums in enumerate(self._sums)]
+        least = [self._normed(self._g * sums, self._finest[j], self._lost[j]) for j, sums in enumerate(self._sums)]
         super().__init__(loss.aggregate, setting.weights, least)
 
     def losses(self, cut: Cut) -> Floats:
@@ -62,10 +65,12 @@ class _Losses(ByColumn):
         counted = cut.weighted(cut.kept if stay else cut.lost, self._shares)
         lost = whole - counted if stay else counted
         n_lost = float(cut.n_suppressed)
-        return self._normed(self._g * (whole - lost) + (1.0 - self._s) * lost + self._s * n_lost, self._finest)
+        return self._normed(
+            self._g * (whole - lost) + (1.0 - self._s) * lost + self._s * n_lost, self._finest, self._lost
+        )
 
-    def _normed(self, total: Floats, finest: Floats | np.float64) -> Floats:
+    def _normed(self, total: Floats, finest: Floats | np.float64, lost: Floats | np.float64) -> Floats:
         span = self._n_rows - finest
-        # A column of one leaf that counts in full has nothing to lose.
         some = span > 0
-        return np.maximum(np.where(some, (total - finest) / np.where(some, span, 1.0), 0.0), 0.0)
+        shares = np.maximum(np.where(some, (total - finest) / np.where(some, span, 1.0), 0.0), 0.0)
+        return np.maximum(shares, lost)

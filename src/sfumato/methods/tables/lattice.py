@@ -105,14 +105,14 @@ class Lattice(Method):
         space = Space.of(dataset)
         judge = Judge(dataset, requirements, space, self.max_suppressed)
         nodes = Nodes(judge, self.metric.scorer(Setting.of(space, dataset, self.weights, float(self.max_suppressed))))
-        if time_limit is not None and time_limit <= 0:
+        if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
             raise ParameterError("time_limit must be more than 0 seconds; leave it out for none.")
         limit = time_limit or self.time_limit or (PATIENCE if space.n_nodes > MOST_LISTED else None)
         if memory is None:
             ended = search(nodes, Watch(limit, tell))
         else:
             ended = self._remembered(nodes, requirements, Path(memory), (limit, tell))
-        return Solutions(dataset, tuple(requirements), nodes, ended, self._locally(dataset, requirements))
+        return Solutions(dataset, tuple(requirements), nodes, ended, self._locally(dataset, requirements, limit))
 
     def _remembered(
         self, nodes: Nodes, requirements: Sequence[Requirement], memory: Path, watched: tuple[Any, Any]
@@ -124,12 +124,12 @@ class Lattice(Method):
         finally:
             keep(memory, key, nodes)
 
-    def _locally(self, dataset: Dataset, requirements: Sequence[Requirement]) -> Locally | None:
+    def _locally(self, dataset: Dataset, requirements: Sequence[Requirement], limit: float | None) -> Locally | None:
         if self.recode == "global":
             return None
         of_metric = isinstance(self.metric, Loss)
         loss = self.metric if isinstance(self.metric, Loss) else Loss()
-        return Locally(dataset, requirements, loss, self.weights, of_metric)
+        return Locally(dataset, requirements, loss, self.weights, of_metric, limit)
 
     def publish(self, dataset: Dataset, requirements: Sequence[Requirement], chance: Chance) -> Generalized:
         """The release of the best node."""
