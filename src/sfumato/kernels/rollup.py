@@ -105,3 +105,19 @@ def field_sums(keys: Any, n: Any, some: Any, word: Any, shift: Any, mask: Any, s
                 node = (keys[row, word[j]] >> shift[j]) & mask[j]
                 found[j] += n[row] * table[start[j] + node]
     return found
+
+
+@njit("float64[::1](int64[::1], boolean[::1])", cache=True, nogil=True)
+def counted(n: Any, kept: Any) -> Any:
+    """Of groups of n rows: rows not kept, groups kept, rows of the smallest kept (0: none), Σ n² kept, Σ n² of all."""
+    found = np.zeros(5)
+    for group in range(n.size):
+        rows = np.float64(n[group])
+        found[4] += rows * rows
+        if kept[group]:
+            found[2] = rows if found[1] == 0.0 else min(found[2], rows)
+            found[1] += 1.0
+            found[3] += rows * rows
+        else:
+            found[0] += rows
+    return found

@@ -31,7 +31,7 @@ Bools = NDArray[np.bool_]
 class Figures:
     """A figure of every node of every level: that of node x on level l of column j is `table[start[j][l] + x]`."""
 
-    start: tuple[Ints, ...]
+    start: tuple[tuple[int, ...], ...]
     table: NDArray[np.float64]
 
     @classmethod
@@ -41,7 +41,7 @@ class Figures:
         at, start = 0, []
         for levels in parts:
             ends = at + np.cumsum([0, *(len(part) for part in levels)])
-            start.append(ends[:-1].astype(np.int64))
+            start.append(tuple(ends[:-1].tolist()))
             at = int(ends[-1])
         return cls(tuple(start), np.concatenate([part for levels in parts for part in levels]).astype(np.float64))
 
@@ -58,19 +58,31 @@ class Cut:
     of_base: NDArray[np.int32] | None = field(repr=False, default=None)
 
     @cached_property
+    def counted(self) -> tuple[float, ...]:
+        """Rows suppressed, groups that stay, rows of the smallest of them, Σ n² over them, and over all groups."""
+        if compiled(len(self.n)):
+            from sfumato.kernels.rollup import counted
+
+            return tuple(counted(self.n, self.kept).tolist())
+        stay, squares = self.n[self.kept], self.n.astype(np.float64) ** 2
+        smallest = float(stay.min()) if len(stay) else 0.0
+        rows = float(self.n.sum() - stay.sum())
+        return rows, float(len(stay)), smallest, float(squares[self.kept].sum()), float(squares.sum())
+
+    @property
     def n_suppressed(self) -> int:
         """Rows that are suppressed."""
-        return int(self.n[~self.kept].sum())
+        return int(self.counted[0])
 
-    @cached_property
+    @property
     def n_groups(self) -> int:
         """Groups that stay."""
-        return int(self.kept.sum())
+        return int(self.counted[1])
 
-    @cached_property
+    @property
     def smallest(self) -> int:
         """Rows of the smallest group that stays; 0 when none does."""
-        return int(self.n[self.kept].min()) if self.n_groups else 0
+        return int(self.counted[2])
 
     @cached_property
     def lost(self) -> Bools:
@@ -140,10 +152,12 @@ class Judge:
         """Tables with what judging needs."""
         return Tables(self.space, follow=follow or self.follows)
 
-    def too_small(self, table: Table) -> bool:
-        """Groups smaller than any that could pass hold too many rows: then so they do at every finer node."""
+    def by_size(self, table: Table) -> Cut:
+        """The node with all groups that have units enough: where too many rows are in others, it is hopeless, and so
+        is every finer node."""
         sizes = self.evidence.sizes(table)
-        return int(table.n[sizes < self.least].sum()) > self.most
+        kept = sizes >= self.least
+        return Cut(self.space, table.node, table.keys, table.n, kept & (table.n > 0), table.of_base)
 
     def settling(self) -> Judge:
         """The same judge, for whom only what stays counts."""
@@ -152,23 +166,23 @@ class Judge:
         found.least = max((r.least for r in self.requirements if of_single_groups(r)), default=1)
         return found
 
-    def cut(self, table: Table) -> Cut:
-        """The node with its groups judged."""
-        return self.settled(table) if self._settle else self._judged(table)
+    def cut(self, table: Table, by_size: Cut | None = None) -> Cut:
+        """The node with its groups judged; `by_size`, where it is at hand."""
+        return self.settled(table) if self._settle else self._judged(table, by_size or self.by_size(table))
 
-    def _judged(self, table: Table) -> Cut:
-        sizes = self.evidence.sizes(table)
-        kept = (sizes >= self.least) & (table.n > 0)
-        if not self.only_sizes and kept.any():
-            kept[kept] = self._passing(self.evidence.of(table, sizes, kept))
-        return Cut(self.space, table.node, table.keys, table.n, kept, table.of_base)
+    def _judged(self, table: Table, by_size: Cut) -> Cut:
+        if self.only_sizes or not by_size.n_groups:
+            return by_size
+        kept = by_size.kept.copy()
+        kept[kept] = self._passing(self.evidence.of(table, self.evidence.sizes(table), kept))
+        return replace(by_size, kept=kept)
 
     def settled(self, table: Table) -> Cut:
         """The same with distributions compared with those of the rows that stay alone: what a reader can check.
 
         Groups that then fail are suppressed as well, until all that stay pass.
         """
-        cut = self._judged(table)
+        cut = self._judged(table, self.by_size(table))
         kept, before = cut.kept.copy(), -1
         while self.reads_totals and kept.any() and before != int(kept.sum()):
             before = int(kept.sum())

@@ -80,11 +80,11 @@ class Nodes:
 
     def _look(self, node: Node, *, whole: bool = False) -> Looked:
         table = self._tables.at(node)
-        too_small = self.judge.too_small(table)
+        by_size = self.judge.by_size(table)
+        too_small = by_size.n_suppressed > self.judge.most
         if too_small and not whole:
-            everything = Cut(self.space, node, table.keys, table.n, table.n > 0, table.of_base)
-            return Looked(node, self.judge.most + 1, 0, 0, NEVER, False, True, self.scorer.floor(everything))
-        cut = self.judge.cut(table)
+            return Looked(node, by_size.n_suppressed, 0, 0, NEVER, False, True, self.scorer.floor(by_size))
+        cut = self.judge.cut(table, by_size)
         allowed = self.judge.allows(cut)
         score = self.scorer.score(cut) if allowed or whole else NEVER
         hopeless = too_small or (not allowed and self.judge.merging and self.judge.most == 0)

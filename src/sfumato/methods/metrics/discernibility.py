@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from sfumato.declared import declared
-from sfumato.methods.metrics.metric import Metric, Scorer, Setting, dot
+from sfumato.methods.metrics.metric import Metric, Scorer, Setting
 
 if TYPE_CHECKING:
     from sfumato.methods.fulldomain.cuts import Cut
-    from sfumato.methods.metrics.metric import Floats
 
 
 @declared
@@ -43,13 +40,8 @@ class _Pairs(Scorer):
         """Pairs of rows."""
         if self._monotonic:
             return self.floor(cut)
-        return _squares(cut.n[cut.kept]) + float(self._n_rows) * cut.n_suppressed
+        return cut.counted[3] + float(self._n_rows) * cut.n_suppressed
 
     def floor(self, cut: Cut) -> float:
         """All groups squared: merging only adds, and a suppressed row counts N."""
-        return _squares(cut.n)
-
-
-def _squares(n: Floats | np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
-    sizes = n.astype(np.float64)
-    return dot(sizes, sizes)
+        return cut.counted[4]

@@ -15,7 +15,7 @@ from sfumato.methods.metrics.metric import Metric, Setting, dot, factors
 
 if TYPE_CHECKING:
     from sfumato.methods.fulldomain.cuts import Cut
-    from sfumato.methods.metrics.metric import Floats
+    from sfumato.methods.metrics.metric import Floats, Ints
 
 
 @declared
@@ -52,25 +52,27 @@ class _Losses(ByColumn):
                 dot(space.rows_of_nodes[j][level], space.levels[j].leaves(level)) / space.levels[j].domain.size
             )
         )
-        # What cannot be told from level 0 on is lost in full.
+        self._listed = [sums.tolist() for sums in self._sums]
+        finest = np.array([self._g * self._n_rows / levels.domain.size for levels in space.levels])
+        span = self._n_rows - finest
+        # A column of one leaf has nothing to lose, unless the leaf stands for anything: then all is lost.
         self._lost = np.array([float(levels.blank) for levels in space.levels])
-        self._finest = np.array([self._g * self._n_rows / levels.domain.size for levels in space.levels])
-        least = [self._normed(self._g * sums, self._finest[j], self._lost[j]) for j, sums in enumerate(self._sums)]
+        self._per_row = np.where(span > 0, 1.0 / np.where(span > 0, span, 1.0), 0.0)
+        self._finest = finest
+        columns = np.arange(len(finest))
+        least = [self._normed(self._g * sums, columns[[j]]) for j, sums in enumerate(self._sums)]
         super().__init__(loss.aggregate, setting.weights, least)
 
     def losses(self, cut: Cut) -> Floats:
         """(d,)."""
-        whole = np.array([sums[level] for sums, level in zip(self._sums, cut.node, strict=True)])
+        whole = np.array([sums[level] for sums, level in zip(self._listed, cut.node, strict=True)])
         stay = cut.n_groups < int(cut.lost.sum())
         counted = cut.weighted(cut.kept if stay else cut.lost, self._shares)
         lost = whole - counted if stay else counted
         n_lost = float(cut.n_suppressed)
-        return self._normed(
-            self._g * (whole - lost) + (1.0 - self._s) * lost + self._s * n_lost, self._finest, self._lost
-        )
+        total = self._g * (whole - lost) + (1.0 - self._s) * lost + self._s * n_lost
+        return self._normed(total, slice(None))
 
-    def _normed(self, total: Floats, finest: Floats | np.float64, lost: Floats | np.float64) -> Floats:
-        span = self._n_rows - finest
-        some = span > 0
-        shares = np.maximum(np.where(some, (total - finest) / np.where(some, span, 1.0), 0.0), 0.0)
-        return np.maximum(shares, lost)
+    def _normed(self, total: Floats, columns: Ints | slice) -> Floats:
+        shares = (total - self._finest[columns]) * self._per_row[columns]
+        return np.asarray(np.maximum(shares, self._lost[columns]), dtype=np.float64)

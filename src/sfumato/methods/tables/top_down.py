@@ -96,7 +96,7 @@ def _by_score(judge: Judge, here: Recoded, branches: list[Branch], waiting: set[
     for one in sorted(waiting):
         branch = branches[one]
         finer = here.turned(branch, branch.heads) if branch.several else None
-        if finer is None or judge.too_small(finer.table):
+        if finer is None or judge.by_size(finer.table).n_suppressed > judge.most:
             waiting.discard(one)
             continue
         scores[one] = branch.cost / (max(smallest - finer.smallest(judge), 0) + 1)
