@@ -155,7 +155,7 @@ def test_nothing_is_valid() -> None:
     assert (found.valid, found.best, found.best_nodes) == (set(), None, set())
 
 
-ADULT = Path("/work/shared/data/adult")
+ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult"
 BY_SIZE = [
     f for f in [*OPTIMA, *NODES] if f.data == "adult" and [name for name, *_ in f.requirements] == ["KAnonymity"]
 ]

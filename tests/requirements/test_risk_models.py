@@ -28,7 +28,7 @@ from sfumato.requirements.sample_uniqueness import SampleUniqueness
 from sfumato.requirements.uniques import Histogram
 from tests.oracles import requirements as oracle
 
-ADULT = Path("/work/shared/data/adult/adult_arx_30162.parquet")
+ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult" / "adult_arx_30162.parquet"
 thresholds = st.fractions(min_value=0, max_value=1, max_denominator=8)
 several = st.lists(st.integers(1, 6), min_size=1, max_size=7)
 ones_and_more = st.lists(st.sampled_from([1, 1, 1, 2, 2, 3, 5]), min_size=2, max_size=12)
