@@ -30,6 +30,8 @@ Refused = SfumatoError | TimeoutError
 """Why a method has no candidate: it cannot serve, nothing meets the requirements, or the time was up."""
 MOST_SHOWN = 5
 """Nodes of one lattice among the candidates."""
+COMPARED = ("loss", "query_error")
+"""Measures by which candidates of any method can be compared."""
 SMALLER_FIRST = ("score", "suppressed", "risk", "query_error", "loss", "gcp", "discernibility", "kl_divergence")
 
 
@@ -101,8 +103,7 @@ class Solution:
         """Its losses and the error of 200 random COUNT queries, against the original."""
         from sfumato.utility.measures import measure
 
-        metrics = ("loss", "query_error")
-        table = measure(self.release, self.job.truth, metrics=metrics, seed=0).rows()
+        table = measure(self.release, self.job.truth, metrics=COMPARED, seed=0).rows()
         return {row["metric"]: row["value"] for row in table if row["column"] is None}
 
     def figure(self, name: str) -> Any:
@@ -263,7 +264,7 @@ class Found:
                 "suppressed": one.suppressed,
                 "groups": one.groups,
                 "risk": one.risk,
-                **({"query_error": one.figure("query_error")} if errors else {}),
+                **({name: one.figures[name] for name in COMPARED} if errors else {}),
                 "levels": None if one.levels is None else "  ".join(f"{c} {v}" for c, v in one.levels.items()),
             }
             for rank, one in enumerate(self.listed(errors=errors), 1)

@@ -121,7 +121,7 @@ CANDIDATE = record(
         },
         "proven": {**maybe(FLAG), "description": "No other node of the lattice scores lower; null: no lattice."},
         "gap": {**NUMBER, "description": "By how much one could at most; null: not known."},
-        **dict.fromkeys(("suppressed_share", "risk", "query_error"), NUMBER),
+        **dict.fromkeys(("suppressed_share", "risk", "loss", "query_error"), NUMBER),
         "levels": maybe({"type": "object", "additionalProperties": COUNT}),
     }
 )

@@ -28,7 +28,8 @@ def found_rows(found: Found, *, errors: bool = True) -> list[dict[str, str]]:
             "proven": proven(one) if one.levels in best else "–",
             "suppressed": f"{number(one.suppressed)} ({percent(one.suppressed / n_rows if n_rows else 0.0)})",
             "risk": percent(one.risk),
-            **({"query error": number(float(one.figure("query_error")))} if errors else {}),
+            **({"loss": number(one.figures["loss"])} if errors else {}),
+            **({"query error": number(one.figures["query_error"])} if errors else {}),
             "levels": levels(one.levels),
         }
         for rank, one in enumerate(found.listed(errors=errors), 1)
@@ -68,7 +69,8 @@ def _candidate(one: Solution, n_rows: int, errors: bool) -> dict[str, Any]:
         "suppressed_share": one.suppressed / n_rows if n_rows else 0.0,
         "groups": one.groups,
         "risk": one.risk,
-        "query_error": one.figure("query_error") if errors else None,
+        "loss": one.figures["loss"] if errors else None,
+        "query_error": one.figures["query_error"] if errors else None,
         "levels": None if one.levels is None else dict(one.levels),
     }
 
