@@ -122,24 +122,28 @@ class Solutions:
         """Why there is no best node, with the least suppression that would do among the nodes looked at."""
         space, judge = self.nodes.space, self.nodes.judge
         proven = "No node" if self.ended.optimal else "None of the nodes looked at"
-        said = f"{proven} of the lattice meets the requirements with at most {judge.most} of {space.n_rows} rows "
+        most = f"{judge.most} of {space.n_rows} rows"
+        said = [f"{proven} of the lattice meets the requirements with at most {most} suppressed."]
+        nearest: dict[str, float] = {}
         fewest = min((self._n_suppressed(node) for node in self._likely()), default=space.n_rows)
         if fewest < space.n_rows:
-            share = -(-fewest * 10_000 // space.n_rows) / 10_000
-            return Infeasible(
-                said + f"suppressed. With max_suppressed = {share:g} there is one; or ask for less.",
-                {"max_suppressed": share},
-            )
-        around = {r: np.array([held.sum()]) for r, held in space.around.items()}
+            nearest["max_suppressed"] = -(-fewest * 10_000 // space.n_rows) / 10_000
+            said.append(f"With max_suppressed = {nearest['max_suppressed']:g} there is one.")
+        else:
+            said.append("Every row would be, wherever that was counted.")
+        met, figures = self._met_by_all()
+        if figures:
+            said.append(f"The whole table as one group meets {figures}.")
+        return Infeasible(" ".join([*said, "Ask for less."]), nearest | met)
+
+    def _met_by_all(self) -> tuple[dict[str, float], str]:
+        """What the whole table as one group meets of the requirements that it fails, and that in words."""
+        around = {r: np.array([held.sum()]) for r, held in self.nodes.space.around.items()}
         whole = replace(whole_table(self.dataset, self.requirements), around=around)
         failing = [r for r in self.requirements if not r.holds(whole).holds]
-        nearest = loosest(failing, whole)
         looser = {name for r in failing for name in r.looser_up}
-        figures = ", ".join(f"{name} = {shown(value, up=name in looser)}" for name, value in nearest.items())
-        said += "suppressed: every row would be, wherever that was counted. "
-        return Infeasible(
-            said + (f"The whole table as one group meets {figures}. " if figures else "") + "Ask for less.", nearest
-        )
+        met = loosest(failing, whole)
+        return met, ", ".join(f"{name} = {shown(value, up=name in looser)}" for name, value in met.items())
 
     def _likely(self) -> Iterable[Node]:
         """Nodes where few rows may be suppressed: all of a small lattice; else those with the fewest among the ones
