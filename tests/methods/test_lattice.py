@@ -452,3 +452,15 @@ def test_what_is_ruled_out_would_not_be_allowed(rows: Any, requirement: Any, lim
     for one in listed:
         below = [o for o in listed if all(a <= b for a, b in zip(o.node, one.node, strict=True))]
         assert not (one.hopeless and any(o.allowed for o in below))
+
+
+@pytest.mark.slow
+@settings(laws, max_examples=3_000)
+@given(
+    rows=tables(),
+    requirement=st.sampled_from(REQUIREMENTS),
+    metric=st.sampled_from(METRICS),
+    limit=st.sampled_from([0, Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), 1]),
+)
+def test_every_node_agrees_at_length(rows: Any, requirement: Any, metric: Any, limit: Any) -> None:
+    compare(rows, *requirement, *metric, limit)
