@@ -277,3 +277,32 @@ def test_the_nearest_can_be_asked_for() -> None:
         alpha = re.search(r"alpha = ([0-9.]+[0-9])", str(refused.value))
         assert alpha is not None
         sf.publish(people, sf.Lattice(max_suppressed=0), require=make(alpha[1]))
+
+
+@pytest.mark.parametrize("kind", ["distinct", "entropy", "frequency"])
+def test_the_nearest_is_the_most_that_the_allowed_suppression_meets(kind: Any) -> None:
+    """By trying: the largest whole l under the same limit."""
+    import numpy as np
+
+    n_named = 0
+    for seed in range(25):
+        chance = np.random.Generator(np.random.Philox(key=seed))
+        weights = [0.75, 0.1, 0.1, 0.05]
+        sick = np.array(["p", "q", "r", "s"])[chance.choice(4, 30, p=weights)]
+        raw = pa.table({"a": chance.integers(0, 6, 30), "sick": sick})
+        people = sf.read(raw).roles(quasi=["a"], sensitive=["sick"])
+        rules, method = {"a": sf.intervals(1, 2, 4, low=0, high=7)}, sf.Lattice(max_suppressed=0.7)
+        asked = 4
+        try:
+            sf.search(people, method, require=sf.LDiversity(asked, on="sick", kind=kind), hierarchies=rules)
+            continue
+        except sf.Infeasible as error:
+            refused = error
+        l = refused.nearest["l"]
+        assert sf.search(people, method, require=sf.LDiversity(l, on="sick", kind=kind), hierarchies=rules).best.groups
+        more = l + 1  # A whole l was asked for.
+        n_named += "there is one as well" in str(refused)
+        if more < asked:
+            with pytest.raises(sf.Infeasible):
+                sf.search(people, method, require=sf.LDiversity(more, on="sick", kind=kind), hierarchies=rules)
+    assert n_named > 2 or kind == "distinct"

@@ -13,6 +13,7 @@ from sfumato.contracts import Recipe, Requirement
 from sfumato.errors import Infeasible
 from sfumato.methods.feasibility import loosest, shown, whole_table
 from sfumato.methods.fulldomain.minimal import minimal_nodes, pareto_nodes
+from sfumato.methods.fulldomain.nearest import nearest_met
 from sfumato.methods.fulldomain.nodes import Looked, Nodes
 from sfumato.methods.fulldomain.progress import Watch
 from sfumato.methods.fulldomain.publishing import group_of_rows, regions_of, release
@@ -132,6 +133,10 @@ class Solutions:
         else:
             said.append("Every row would be, wherever that was counted.")
         met, figures = self._met_by_all()
+        under = nearest_met(self.dataset, self.nodes, self.requirements, met) if judge.most else None
+        if under is not None:
+            met |= dict([under])
+            said.append(f"With {under[0]} = {under[1]:.6g} there is one as well.")
         if figures:
             said.append(f"The whole table as one group meets {figures}.")
         return Infeasible(" ".join([*said, "Ask for less."]), nearest | met)
