@@ -127,12 +127,13 @@ def reapply(
     """
     from sfumato import requirements
     from sfumato.data.dataset import Dataset
-    from sfumato.methods.tables.reapplied import Wishes
+    from sfumato.methods.tables.reapplied import Wishes, refuse_populations
     from sfumato.methods.tables.reapplied import reapply as apply
 
     old = release if isinstance(release, PublishedRelease) else open(release)
     rows = new_rows if isinstance(new_rows, Dataset) else read(new_rows)
     said = [{"model": one.model, **one.parameters, **({"on": one.on} if one.on else {})} for one in old.recipe.promises]
+    refuse_populations(said)
     need = [requirements.parse(one) for one in said]
     made, tally = apply(old.release, rows, need, hierarchies or {}, Wishes(several, strict), chance_of(seed))
     return PublishedRelease(made, tally=tally)

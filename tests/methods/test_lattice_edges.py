@@ -306,3 +306,24 @@ def test_the_nearest_is_the_most_that_the_allowed_suppression_meets(kind: Any) -
             with pytest.raises(sf.Infeasible):
                 sf.search(people, method, require=sf.LDiversity(more, on="sick", kind=kind), hierarchies=rules)
     assert n_named > 2 or kind == "distinct"
+
+
+def test_incognito_does_not_trust_what_coarser_nodes_can_lose() -> None:
+    people = sf.read(table(20, a=lambda i: i, b=lambda i: i % 2)).roles(quasi=["a", "b"])
+    need = sf.PopulationUniqueness(0.02, estimate="zayatz", population_size=0.2)
+    with pytest.raises(sf.Incompatible, match="coarser nodes keep"):
+        sf.publish(people, sf.Incognito(max_suppressed=0.05), require=need)
+
+
+def test_what_is_chosen_decides_what_can_be_met() -> None:
+    """The whole population is uneven, the rows that are published are not."""
+    people = sf.read(table(300, a=lambda i: 0, sick=lambda i: "x" if i < 280 else "y"))
+    people = people.roles(quasi=["a"], sensitive=["sick"])
+    need = [
+        sf.DeltaPresence(0, 1, subset=list(range(260, 300))),
+        sf.LDiversity(1.8, on="sick", kind="entropy"),
+    ]
+    release = sf.publish(
+        people, sf.Lattice(max_suppressed=0), require=need, hierarchies={"a": sf.intervals(1, low=0, high=1)}
+    )
+    assert release.release.n_rows == 40

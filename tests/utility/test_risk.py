@@ -351,3 +351,34 @@ def test_the_report_shows_no_value_and_escapes_names(tmp_path) -> None:
     with pytest.raises(sf.ParameterError, match="force"):
         report.to_html(tmp_path / "risk.html")
     assert report.df().shape[0] == report.pl().height == report.arrow().num_rows == 3
+
+
+def test_the_expected_risk_of_large_classes_is_a_number() -> None:
+    """Against the sum over the negative binomial law, for small and large classes and shares."""
+    import math
+
+    from sfumato.utility.population import expected_risk
+
+    for share in (0.9, 0.3, 0.01, 0.001):
+        for size in (1, 2, 59, 60, 61, 300, 2_000):
+            mean, spread = size / share, math.sqrt(size * (1 - share)) / share
+            low, high = max(size, int(mean - 9 * spread)), int(mean + (60 if size < 100 else 9) * spread + 10)
+            logs = [
+                math.lgamma(f) - math.lgamma(size) - math.lgamma(f - size + 1)
+                + size * math.log(share) + (f - size) * math.log1p(-share) - math.log(f)
+                for f in range(low, high + 1)
+            ]  # fmt: skip
+            wanted = math.fsum(math.exp(one) for one in logs)
+            n = 1_000_000
+            found = expected_risk([size], round(share * n), n)[0]
+            assert found == pytest.approx(wanted, rel=1e-6), (share, size)
+    assert 0 < expected_risk([10**7], 10**7, 10**9)[0] <= 1e-7
+
+
+def test_what_is_promised_of_persons_holds_for_the_quasi_identifiers_only() -> None:
+    """With a further column, one person may be alone however many persons look alike without it."""
+    raw = pa.table({"p": [0, 0, 0, 0, 1, 2, 3, 4], "q": ["a"] * 8, "s": ["rare"] * 4 + ["usual"] * 4})
+    people = sf.read(raw).roles(quasi=["q"], sensitive=["s"], unit="p")
+    release = sf.publish(people, sf.Mondrian(), require=sf.KAnonymity(5), seed=1)
+    alone = sf.risk(release, quasi=["q", "s"]).attackers.rows()
+    assert max(row["highest"] for row in alone if row["attacker"] == "prosecutor") == 1.0

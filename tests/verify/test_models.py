@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -93,3 +94,23 @@ def test_large_groups_next_to_the_threshold_of_entropy_agree() -> None:
     for gap in (1e-8, 1e-10, 1e-11, 1e-12, -1e-11, -1e-9):
         asked = LDiversity(achieved - gap, on="s", kind="entropy")
         assert l_holds(groups, sizes, asked.parameters()) == asked.holds(evidence).holds == (gap > 0), gap
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters"),
+    [
+        ("delta-disclosure", {"delta": 10**12}),
+        ("delta-disclosure", {"delta": -1}),
+        ("beta-likeness", {"beta": 2, "kind": "foo"}),
+        ("population-uniqueness", {"threshold": 0.1, "estimate": "foo", "population_size": 1000}),
+        ("population-uniqueness", {"threshold": 0.1, "estimate": "snb", "population_size": -3}),
+        ("k-map", {"k": -3, "population": 0.5, "estimate": "poisson", "significance": 0.01}),
+        ("k-map", {"k": 10**400, "population": 0.5, "estimate": "poisson", "significance": 0.01}),
+        ("average-risk", {"threshold": 1.5}),
+    ],
+)
+def test_parameters_that_nobody_could_have_asked_for_are_unknown(model: str, parameters: dict[str, Any]) -> None:
+    from sfumato.verify.models_of_risk import check_ranges
+
+    with pytest.raises(Unknown):
+        check_ranges(model, parameters)

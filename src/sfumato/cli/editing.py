@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +17,17 @@ def write_hierarchy(path: Path, column: str, spec: dict[str, Any]) -> None:
     """Put a hierarchy into the file, in place of the one that is there; refused when that is not surely right."""
     with path.open(encoding="utf8", newline="") as file:
         text = file.read()
-    new = path.with_name(f".{path.name}.new")
-    new.write_text(with_hierarchy(text, column, spec, path.name), encoding="utf8", newline="")
-    os.replace(new, path)
+    there = path.resolve()
+    written, new = with_hierarchy(text, column, spec, path.name), there.with_name(f".{there.name}.new")
+    try:
+        with new.open("w", encoding="utf8", newline="") as file:
+            file.write(written)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(there, new)
+        os.replace(new, there)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def with_hierarchy(text: str, column: str, spec: dict[str, Any], name: str = "sfumato.toml") -> str:

@@ -182,8 +182,8 @@ def _show_again(look: _Look, file: Path) -> None:
         typer.echo("\033[2J\033[H", nl=False)
     try:
         look.show()
-    except SfumatoError as error:
-        note(f"Error: {error}")
+    except (SfumatoError, OSError) as error:
+        note(f"Error: {error if isinstance(error, SfumatoError) else f'{file.name} cannot be read.'}")
     sys.stdout.flush()
     note(f"Watching {file.name}; end with Ctrl-C.")
 

@@ -34,8 +34,10 @@ def prepared_for(
             )
     refuse_unfit(dataset, requirements)
     method.accepts(dataset, requirements)
+    chosen = chosen_rows(dataset, requirements)
     if not method.suppresses:
-        refuse_infeasible(dataset, [r for r in requirements if r.reads == "groups"])
+        published = dataset if chosen is None else dataset.only(chosen)
+        refuse_infeasible(published, [r for r in requirements if r.reads == "groups"])
     prepared = prepare(dataset, hierarchies, max(2, *(r.least for r in requirements)), coarsens=method.coarsens)
     quasi = {name: prepared.domains[name] for name in prepared.schema.names("quasi")}
     beside = {}
@@ -55,7 +57,6 @@ def prepared_for(
                 )
             beside[requirement] = codes_on(population, quasi)
     prepared = replace(prepared, beside=beside)
-    chosen = chosen_rows(dataset, requirements)
     return prepared if chosen is None else prepared.only(chosen)
 
 

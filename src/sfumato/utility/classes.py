@@ -92,7 +92,9 @@ def classes_of_release(release: Form, columns: Sequence[str]) -> Classes:
     found = distinct_rows([end[name] for name in columns for end in (low, high)], n)
     low = {name: low[name][found.first] for name in columns}
     high = {name: high[name][found.first] for name in columns}
-    exact, least = release.recipe.unit == "row", _persons_promised(release)
+    exact = release.recipe.unit == "row"
+    # What is promised of rows that look alike on all quasi-identifiers says nothing of further columns.
+    least = _persons_promised(release) if set(columns) <= set(release.schema.names("quasi")) else 1
     return Classes(
         columns=tuple(columns),
         domains=domains,

@@ -100,6 +100,10 @@ def _inside(classes: Classes, codes: dict[str, Codes], units: Codes | None) -> I
     return sizes
 
 
+SMALL = 60
+"""Classes up to so many persons; the function of larger ones is found as an integral."""
+
+
 def expected_risk(sizes: Sequence[int] | Ints, n_sampled: int, n_persons: int) -> Floats:
     """E[1 ∕ F | f] per class when F, its persons in the population, is f plus a negative binomial number of others.
 
@@ -112,8 +116,20 @@ def expected_risk(sizes: Sequence[int] | Ints, n_sampled: int, n_persons: int) -
     from scipy.special import hyp2f1
 
     f, share = np.asarray(sizes, dtype=np.float64), n_sampled / n_persons
-    found: Floats = np.minimum(share / f * hyp2f1(1.0, 1.0, f + 1.0, 1.0 - share), 1.0 / f)
-    return found
+    small = f <= SMALL
+    found = np.empty(len(f))
+    found[small] = hyp2f1(1.0, 1.0, f[small] + 1.0, 1.0 - share)
+    found[~small] = _integral(f[~small], share)
+    return np.minimum(share / f * found, 1.0 / f)
+
+
+def _integral(f: Floats, share: float) -> Floats:
+    """₂F₁(1, 1; f+1; 1−π) = ∫₀^∞ e^{−x} ∕ (π + (1−π) e^{−x∕f}) dx by Gauss and Laguerre, which is smooth for large f,
+    where the series of the function itself breaks down.
+    """
+    x, weights = np.polynomial.laguerre.laggauss(48)
+    held = weights / (share + (1.0 - share) * np.exp(-x[None, :] / f[:, None]))
+    return np.asarray(held.sum(axis=1), dtype=np.float64)
 
 
 def size_of(population: object, n_persons: int) -> int:

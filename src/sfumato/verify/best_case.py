@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.verify.models import READINGS, Unknown, fraction
-from sfumato.verify.models_of_risk import FIGURES
+from sfumato.verify.models_of_risk import FIGURES, check_ranges
 from sfumato.verify.promises import Judged, reached_keys
 
 SLACK = 1 + Fraction(1, 10**9)
@@ -64,6 +64,7 @@ def _risk_possible(judged: Judged, model: str, parameters: Mapping[str, Any], sl
         return Fraction(least[model], rows) <= fraction(parameters["threshold"]) * slack <= slack
     if model not in FIGURES:
         raise Unknown("a model")
+    check_ranges(model, parameters)
     return True
 
 

@@ -22,8 +22,44 @@ FIGURES: Mapping[str, set[str]] = {
     "k-map": {"k"},
     "delta-presence": {"low", "high"},
 }
+MOST = Fraction(10**15)
+TINY = Fraction(1, 10**12)
+RANGES: Mapping[str, tuple[Fraction, Fraction]] = {
+    "delta": (TINY, Fraction(1000)),
+    "beta": (TINY, MOST),
+    "threshold": (Fraction(0), Fraction(1)),
+    "k": (Fraction(1), MOST),
+    "low": (Fraction(0), Fraction(1)),
+    "high": (Fraction(0), Fraction(1)),
+    "significance": (Fraction(0), Fraction(1)),
+}
+WORDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "beta-likeness": ("kind", ("basic", "enhanced")),
+    "population-uniqueness": ("estimate", ("dankar", "pitman", "zayatz", "snb")),
+    "k-map": ("estimate", ("poisson", "zero-truncated-poisson")),
+}
 OF_SHARES = ("delta-disclosure", "beta-likeness")
 OF_SIZES = tuple(model for model in FIGURES if model not in OF_SHARES)
+
+
+def check_ranges(model: str, parameters: Parameters) -> None:
+    """Raise `Unknown` where a parameter is not one that the model could have been asked with."""
+    known = {key: fraction(value) for key, value in parameters.items() if key in RANGES}
+    if any(not low <= known[key] <= high for key, (low, high) in RANGES.items() if key in known):
+        raise Unknown("a parameter out of its range")
+    words = WORDS.get(model)
+    if words is not None and parameters[words[0]] not in words[1] and not _by_table(model, parameters):
+        raise Unknown("a reading")
+    whole = [known["k"]] if model == "k-map" else []
+    size = parameters.get("population", parameters.get("population_size", "table"))
+    whole += [fraction(size)] if size != "table" and fraction(size) > 1 else []
+    if any(one.denominator != 1 for one in whole) or (size != "table" and not 0 < fraction(size) <= MOST):
+        raise Unknown("a population, or a k, that is no number of persons")
+
+
+def _by_table(model: str, parameters: Parameters) -> bool:
+    """A k-map with a table of the population has no estimate."""
+    return model == "k-map" and parameters["population"] == "table"
 
 
 def undecidable(model: str, parameters: Parameters) -> str:
@@ -38,6 +74,7 @@ def undecidable(model: str, parameters: Parameters) -> str:
 def plausible(alike: Sequence[int], one: Mapping[str, Any]) -> bool:
     """Whether a promise that cannot be decided is stated in its ranges and achieved what it asks."""
     model, parameters, told = one["model"], one["parameters"], one["achieved"]
+    check_ranges(model, parameters)
     if set(told) != FIGURES[model]:
         return False
     if model == "delta-presence":
@@ -53,6 +90,7 @@ def of_shares(groups: Sequence[Group], total: Group, one: Mapping[str, Any]) -> 
     """Whether δ-disclosure or β-likeness holds, and the largest logarithm or gain."""
     found = list(_ratios(groups, total))
     parameters = one["parameters"]
+    check_ranges(one["model"], parameters)
     if one["model"] == "delta-disclosure":
         delta = fraction(parameters["delta"])
         reached = max(abs(math.log2(ratio)) for ratio, _ in found)
@@ -61,8 +99,6 @@ def of_shares(groups: Sequence[Group], total: Group, one: Mapping[str, Any]) -> 
             return delta > 0 and all(1 / bound < ratio < bound for ratio, _ in found), {"delta": reached}
         return delta > 0 and reached < float(delta) + ERROR, {"delta": reached}
     beta, kind = fraction(parameters["beta"]), parameters["kind"]
-    if kind not in ("basic", "enhanced"):
-        raise Unknown("a reading of β-likeness")
     gain = max(ratio for ratio, _ in found) - 1
     inside = kind == "basic" or all(ratio - 1 <= -math.log(share) + ERROR for ratio, share in found)
     return beta > 0 and gain <= beta and inside, {"beta": gain}
@@ -79,6 +115,7 @@ def _ratios(groups: Sequence[Group], total: Group) -> Iterator[tuple[Fraction, F
 def of_sizes(alike: Sequence[int], one: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
     """Whether a risk or an estimated k-map holds on groups of these sizes, and its figure."""
     model, parameters = one["model"], one["parameters"]
+    check_ranges(model, parameters)
     if model == "k-map":
         return _k_map(alike, parameters)
     threshold = fraction(parameters["threshold"])

@@ -83,7 +83,7 @@ def check_promises(cells: Cells, document: Any, evidence: Evidence, counted: str
         name = name_of(one)
         try:
             findings.append(_check(cells, one, evidence, f"promise {name}", counted))
-        except (Unknown, KeyError, TypeError, ValueError, ZeroDivisionError):
+        except (Unknown, KeyError, TypeError, ValueError, ArithmeticError):
             findings.append(Finding(f"promise {name}", False, "guarantees.json states it in a way that is not known."))
     return findings
 

@@ -212,4 +212,5 @@ def of_single_groups(requirement: Requirement) -> bool:
 
 def only_size(requirement: Requirement) -> bool:
     """Any group of `least` units passes, whatever else is in it."""
-    return requirement.grows and not requirement.columns and requirement.reads == "groups"
+    by_size = not requirement.columns and requirement.reads == "groups"
+    return by_size and requirement.grows and of_single_groups(requirement)

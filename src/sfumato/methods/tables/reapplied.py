@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from sfumato.data.codec import Codes, Domain, encode_into
 from sfumato.data.dataset import from_arrow
 from sfumato.data.evidence import Groups, group_evidence
 from sfumato.data.hierarchy import Hierarchy, prepare
+from sfumato.declared import exact
 from sfumato.errors import Incompatible, Infeasible, ParameterError, SchemaError
 from sfumato.methods.feasibility import described, units_repeat
 from sfumato.methods.tables.placing import Boxes, Several, placed_rows
@@ -121,6 +122,18 @@ def reapply(
         )
     made = _release(task, rows, placed.box, kept, chance)
     return made.with_recipe(_recipe(task, made, wishes, chance)), tally
+
+
+def refuse_populations(promises: Sequence[Mapping[str, Any]]) -> None:
+    """Raise `Incompatible` for promises about a population that a package does not hold, or of which the new rows are
+    another share."""
+    for one in promises:
+        size = one.get("population", one.get("population_size"))
+        if one["model"] == "delta-presence" or size == "table" or (size is not None and exact(size) <= 1):
+            raise Incompatible(
+                f"The release promises {one['model']} of a population that the package does not hold, or of which its "
+                "rows are a stated share. New rows are another share of it: publish them anew."
+            )
 
 
 def _usable(release: Release, rows: Dataset, requirements: Sequence[Requirement]) -> Generalized:
