@@ -126,7 +126,10 @@ if TYPE_CHECKING:
     from sfumato.requirements.delta_presence import DeltaPresence as DeltaPresence
     from sfumato.requirements.k_anonymity import KAnonymity as KAnonymity
     from sfumato.requirements.k_map import KMap as KMap
+    from sfumato.requirements.ke_anonymity import KE as KE
     from sfumato.requirements.l_diversity import LDiversity as LDiversity
+    from sfumato.requirements.m_uniqueness import MUnique as MUnique
     from sfumato.requirements.population_uniqueness import PopulationUniqueness as PopulationUniqueness
     from sfumato.requirements.sample_uniqueness import SampleUniqueness as SampleUniqueness
     from sfumato.requirements.t_closeness import TCloseness as TCloseness
+    from sfumato.requirements.variance_control import VarianceControl as VarianceControl

@@ -63,6 +63,9 @@ REQUIREMENTS: list[Any] = [
     sf.PopulationUniqueness(0.2, population_size=1000),
     sf.KMap(3, population=0.1),
     sf.KMap(2, population=1000, estimate="zero-truncated-poisson"),
+    sf.KE(2, 10, on="pay"),
+    sf.VarianceControl(50, on="pay"),
+    sf.MUnique(2, on="disease"),
 ]
 # Those that read a population: only for methods that count one around their groups.
 OF_POPULATIONS: list[Any] = [
@@ -98,6 +101,10 @@ LADDERS: list[list[Any]] = [
     [sf.PopulationUniqueness(t, estimate="zayatz", population_size=0.2) for t in (1, 0.5, 0.2, 0)],
     [sf.KMap(k, population=0.1) for k in (1, 2, 5, 40)],
     [sf.KMap(20, population=0.1, significance=s) for s in (0.5, 0.1, 0.01)],
+    [sf.KE(k, 0, on="pay") for k in (1, 2, 3, 4)],
+    [sf.KE(2, e, on="pay") for e in (0, 10, 15, 20, 25)],
+    [sf.VarianceControl(t, on="pay") for t in (0, 20, "200/9", 25, 100)],
+    [sf.MUnique(m, on="disease") for m in (1, 2, 3, 4)],
 ]
 
 

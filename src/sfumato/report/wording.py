@@ -61,6 +61,19 @@ WORDS: Mapping[str, Words] = {
         "By a statistical estimate, at most the share threshold of the population is unique in it.",
         "It is an estimate: it says nothing about a single person, and needs an evenly drawn sample.",
     ),
+    "ke-anonymity": Words(
+        "In every group the sensitive column has at least k different values, and the largest is at least e above the "
+        "smallest.",
+        "Nearly all of a group's values may lie close together, so that a person's is known to be in a short interval.",
+    ),
+    "variance-control": Words(
+        "In every group the numbers of the sensitive column have at least the variance t.",
+        "One number far away is enough for that: all others may be nearly or fully the same.",
+    ),
+    "m-uniqueness": Words(
+        "Every group has at least m persons, and no two of them have the same value of the sensitive column.",
+        "Values may differ and still be nearly the same; nothing is promised of several releases compared.",
+    ),
     "k-map": Words(
         "At least k persons of the population fit every row, counted in a table of it or estimated.",
         "Whoever knows that a person is in this table may be left with fewer.",
