@@ -218,3 +218,21 @@ def test_different_values_allow_all_in_a_short_interval(m: int) -> None:
     assert MUnique(m, on="x").holds(whole_numbers(values)).holds
     assert oracle.breach(values, Fraction(0)) == Fraction(1, m)
     assert oracle.breach(values, Fraction(m - 1)) == 1
+
+
+def test_the_models_of_categories_are_met_by_the_breached_group() -> None:
+    """§3.1.1: k-anonymity, l-diversity in every reading and (α,k)-anonymity on group 1 of Table 1b."""
+    group = whole_numbers(FIRST_GROUP)
+    readings = ("distinct", "entropy", "frequency")
+    asked = [sf.KAnonymity(4), sf.AlphaK(0.25, 4, on="x"), *(sf.LDiversity(4, on="x", kind=kind) for kind in readings)]  # type: ignore[arg-type]
+    assert all(one.holds(group).holds for one in asked)
+    assert oracle.breach(FIRST_GROUP, Fraction(20)) == Fraction(3, 4)
+
+
+def test_groups_equally_close_to_the_table_are_not_equally_safe() -> None:
+    """§3.1.2: {1, 3, 5000} and {2, 4000, 6000} are both at 0.1 from the table, and only the first is breached."""
+    groups = [1, 3, 5000], [2, 4000, 6000]
+    evidence = whole_numbers(*groups)
+    assert sf.TCloseness("0.1", on="x", distance="ordered").passes(evidence).all()
+    assert not sf.TCloseness("0.0999999", on="x", distance="ordered").passes(evidence).any()
+    assert [oracle.breach(one, Fraction(2)) for one in groups] == [Fraction(2, 3), Fraction(1, 3)]
