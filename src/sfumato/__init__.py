@@ -130,6 +130,7 @@ if TYPE_CHECKING:
     from sfumato.requirements.l_diversity import LDiversity as LDiversity
     from sfumato.requirements.m_uniqueness import MUnique as MUnique
     from sfumato.requirements.population_uniqueness import PopulationUniqueness as PopulationUniqueness
+    from sfumato.requirements.proximity import Proximity as Proximity
     from sfumato.requirements.sample_uniqueness import SampleUniqueness as SampleUniqueness
     from sfumato.requirements.t_closeness import TCloseness as TCloseness
     from sfumato.requirements.variance_control import VarianceControl as VarianceControl

@@ -66,6 +66,9 @@ REQUIREMENTS: list[Any] = [
     sf.KE(2, 10, on="pay"),
     sf.VarianceControl(50, on="pay"),
     sf.MUnique(2, on="disease"),
+    sf.Proximity(9, 2, on="pay"),
+    sf.Proximity(0.5, 2, on="pay", relative=True),
+    sf.Proximity(m=2, e1=0, e2=10, on="pay"),
 ]
 # Those that read a population: only for methods that count one around their groups.
 OF_POPULATIONS: list[Any] = [
@@ -105,6 +108,10 @@ LADDERS: list[list[Any]] = [
     [sf.KE(2, e, on="pay") for e in (0, 10, 15, 20, 25)],
     [sf.VarianceControl(t, on="pay") for t in (0, 20, "200/9", 25, 100)],
     [sf.MUnique(m, on="disease") for m in (1, 2, 3, 4)],
+    [sf.Proximity(9, m, on="pay") for m in (1, 2, 3, 5)],
+    [sf.Proximity(e, 2, on="pay") for e in (0, 10, 20)],
+    [sf.Proximity(e, 2, on="pay", relative=True) for e in (0, 0.5, 1)],
+    [sf.Proximity(m=2, e1=e, e2=10, on="pay") for e in (0, 10, 20)],
 ]
 
 

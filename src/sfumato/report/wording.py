@@ -49,6 +49,11 @@ WORDS: Mapping[str, Words] = {
         "No value is more frequent in a group than in the whole table by more than the share beta of it.",
         "That a value is rarer in a group, or absent, is not hidden.",
     ),
+    "proximity": Words(
+        "Around every number in a group lie at most one m-th of the group's persons, up to the distance epsilon on "
+        "both sides (e1 below, e2 above): nobody is placed in so short an interval with more than 1/m.",
+        "Longer intervals can be near certain, and values that differ by more may still mean nearly the same.",
+    ),
     "average-risk": Words(
         "Whoever guesses which row is a person's is right in at most the share threshold of all rows, on average.",
         "Single rows can be at a higher risk, up to rows that are certain to be found.",

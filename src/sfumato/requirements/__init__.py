@@ -23,6 +23,7 @@ REGISTERED = (
     "sfumato.requirements.ke_anonymity:KE",
     "sfumato.requirements.variance_control:VarianceControl",
     "sfumato.requirements.m_uniqueness:MUnique",
+    "sfumato.requirements.proximity:Proximity",
 )
 
 

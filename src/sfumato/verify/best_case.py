@@ -14,7 +14,7 @@ from sfumato.verify.promises import Judged, reached_keys
 
 SLACK = 1 + Fraction(1, 10**9)
 """Figures of what was achieved are floats."""
-AT_LEAST = ("k", "l", "low")
+AT_LEAST = ("k", "l", "low", "m")
 AT_MOST = ("t", "alpha", "c", "threshold", "delta", "beta", "high")
 
 
@@ -54,6 +54,8 @@ def _possible(judged: Judged, model: str, parameters: Mapping[str, Any], slack: 
         return possible(judged.groups, judged.sizes, {"model": model, "parameters": parameters}, slack)
     if model == "t-closeness":
         return _least_t(judged, parameters.get("distance", "equal")) <= fraction(parameters["t"]) * slack <= slack
+    if model == "proximity":
+        return min(judged.sizes) * slack >= fraction(parameters["m"]) >= 1
     return _risk_possible(judged, model, parameters, slack)
 
 
