@@ -22,6 +22,7 @@ _WORDS = {
     "verify": "desk:verify",
     "measure": "desk:measure",
     "risk": "desk:risk",
+    "advise_proximity": "desk:advise_proximity",
     "PublishedRelease": "desk:PublishedRelease",
     "intervals": "data.hierarchy:intervals",
     "cuts": "data.hierarchy:cuts",
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from sfumato.data.hierarchy import prefixes as prefixes
     from sfumato.data.hierarchy import suppression as suppression
     from sfumato.desk import PublishedRelease as PublishedRelease
+    from sfumato.desk import advise_proximity as advise_proximity
     from sfumato.desk import measure as measure
     from sfumato.desk import open as open
     from sfumato.desk import publish as publish
