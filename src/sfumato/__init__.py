@@ -22,6 +22,7 @@ _WORDS = {
     "verify": "desk:verify",
     "measure": "desk:measure",
     "risk": "desk:risk",
+    "advise_proximity": "desk:advise_proximity",
     "PublishedRelease": "desk:PublishedRelease",
     "intervals": "data.hierarchy:intervals",
     "cuts": "data.hierarchy:cuts",
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from sfumato.data.hierarchy import prefixes as prefixes
     from sfumato.data.hierarchy import suppression as suppression
     from sfumato.desk import PublishedRelease as PublishedRelease
+    from sfumato.desk import advise_proximity as advise_proximity
     from sfumato.desk import measure as measure
     from sfumato.desk import open as open
     from sfumato.desk import publish as publish
@@ -126,7 +128,11 @@ if TYPE_CHECKING:
     from sfumato.requirements.delta_presence import DeltaPresence as DeltaPresence
     from sfumato.requirements.k_anonymity import KAnonymity as KAnonymity
     from sfumato.requirements.k_map import KMap as KMap
+    from sfumato.requirements.ke_anonymity import KE as KE
     from sfumato.requirements.l_diversity import LDiversity as LDiversity
+    from sfumato.requirements.m_uniqueness import MUnique as MUnique
     from sfumato.requirements.population_uniqueness import PopulationUniqueness as PopulationUniqueness
+    from sfumato.requirements.proximity import Proximity as Proximity
     from sfumato.requirements.sample_uniqueness import SampleUniqueness as SampleUniqueness
     from sfumato.requirements.t_closeness import TCloseness as TCloseness
+    from sfumato.requirements.variance_control import VarianceControl as VarianceControl

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sfumato.releases.form import Form
     from sfumato.report.risk import RiskReport
     from sfumato.searching import Found
+    from sfumato.utility.proximity_advice import ProximityAdvice
     from sfumato.verify import Verification
 
 Progress = Callable[[str], None]
@@ -178,6 +179,17 @@ def risk(table: Dataset | PublishedRelease | str | Path, **options: Any) -> Risk
         return RiskReport(risks(cast("Form", subject.release), **options))
     _refuse_unread(subject)
     return RiskReport(risks(subject, **options))
+
+
+def advise_proximity(table: Dataset, on: str, **asked: Any) -> ProximityAdvice:
+    """Which ε and m `Proximity` can have on a numeric column: `.achievable`, `.largest_m`, `.epsilon_supremum`.
+
+    `epsilon` (or `e1` and `e2`) and `m` may be given or left out; `relative` reads ε as a share of each number.
+    """
+    from sfumato.utility.proximity_advice import advise
+
+    _refuse_unread(table)
+    return advise(table, on, **asked)
 
 
 def _refuse_unread(table: Any) -> None:

@@ -63,6 +63,12 @@ REQUIREMENTS: list[Any] = [
     sf.PopulationUniqueness(0.2, population_size=1000),
     sf.KMap(3, population=0.1),
     sf.KMap(2, population=1000, estimate="zero-truncated-poisson"),
+    sf.KE(2, 10, on="pay"),
+    sf.VarianceControl(50, on="pay"),
+    sf.MUnique(2, on="disease"),
+    sf.Proximity(9, 2, on="pay"),
+    sf.Proximity(0.5, 2, on="pay", relative=True),
+    sf.Proximity(m=2, e1=0, e2=10, on="pay"),
 ]
 # Those that read a population: only for methods that count one around their groups.
 OF_POPULATIONS: list[Any] = [
@@ -98,6 +104,14 @@ LADDERS: list[list[Any]] = [
     [sf.PopulationUniqueness(t, estimate="zayatz", population_size=0.2) for t in (1, 0.5, 0.2, 0)],
     [sf.KMap(k, population=0.1) for k in (1, 2, 5, 40)],
     [sf.KMap(20, population=0.1, significance=s) for s in (0.5, 0.1, 0.01)],
+    [sf.KE(k, 0, on="pay") for k in (1, 2, 3, 4)],
+    [sf.KE(2, e, on="pay") for e in (0, 10, 15, 20, 25)],
+    [sf.VarianceControl(t, on="pay") for t in (0, 20, "200/9", 25, 100)],
+    [sf.MUnique(m, on="disease") for m in (1, 2, 3, 4)],
+    [sf.Proximity(9, m, on="pay") for m in (1, 2, 3, 5)],
+    [sf.Proximity(e, 2, on="pay") for e in (0, 10, 20)],
+    [sf.Proximity(e, 2, on="pay", relative=True) for e in (0, 0.5, 1)],
+    [sf.Proximity(m=2, e1=e, e2=10, on="pay") for e in (0, 10, 20)],
 ]
 
 

@@ -128,6 +128,16 @@ def of_shares_and_risks(classes: list[list[str]], on: str, sizes: list[int]) -> 
     ]  # fmt: skip
 
 
+def of_proximity(classes: list[list[Any]], on: str) -> Promise:
+    """At most 1/m of a class within 1 of any value, just met; missing values are near each other only."""
+    crowds = [
+        (len(one), max(sum(a is b if a is None or b is None else abs(a - b) <= 1 for b in one) for a in one))
+        for one in classes
+    ]
+    m = min(size // most for size, most in crowds)
+    return Promise("proximity", {"epsilon": 1, "m": m, "relative": False}, on, {"m": m})
+
+
 def most_by_estimate(size: int) -> int:
     """Where all of a population is published, the largest k whose Poisson count stays two below the size."""
     from scipy.stats import poisson
@@ -204,9 +214,9 @@ def anatomized(rng: np.random.Generator, n_suppressed: int = 0, k: int = 2) -> A
     slots = {c: rng.integers(0, domains[c].size, len(rows)).astype(np.int32) for c in ("age", "city")}
     values = {c: rng.integers(0, domains[c].size, len(rows)).astype(np.int32) for c in ("disease", "stage")}
     groups = classes_of(value_group.tolist(), domains["disease"].decode(values["disease"]).to_pylist())
-    made = promises(
-        groups, alike=classes_of(list(zip(slots["age"], slots["city"], strict=True)), slots["age"].tolist())
-    )
+    alike = classes_of(list(zip(slots["age"], slots["city"], strict=True)), slots["age"].tolist())
+    stages = classes_of(value_group.tolist(), domains["stage"].decode(values["stage"]).to_pylist())
+    made = (*promises(groups, alike=alike), of_proximity(stages, "stage"))
     roles: Any = {"age": "quasi", "city": "quasi", "disease": "sensitive", "stage": "sensitive"}
     schema = Schema(tuple(Column(c, domains[c].kind, roles[c]) for c in domains))
     recipe = Recipe("anatomy", {}, made, title=None, license="CC-BY-4.0")

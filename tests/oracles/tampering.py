@@ -937,3 +937,29 @@ def _(files: Files, rng: Rng) -> Files | None:
 @kind("shares without a column")
 def _(files: Files, rng: Rng) -> Files | None:
     return guarantee(files, "delta-disclosure", lambda one: one.update(on=None))
+
+
+# ---- proximity -----------------------------------------------------------------------------------------------------
+
+
+@kind("proximity of more than holds")
+def _(files: Files, rng: Rng) -> Files | None:
+    def change(one: dict[str, Any]) -> None:
+        one["parameters"]["m"] = one["achieved"]["m"] = one["achieved"]["m"] + int(rng.integers(1, 3))
+
+    return guarantee(files, "proximity", change)
+
+
+@kind("proximity praised")
+def _(files: Files, rng: Rng) -> Files | None:
+    return guarantee(files, "proximity", lambda one: one["achieved"].update(m=one["achieved"]["m"] + 1))
+
+
+@kind("proximity without a length")
+def _(files: Files, rng: Rng) -> Files | None:
+    return guarantee(files, "proximity", lambda one: one["parameters"].pop("epsilon"))
+
+
+@kind("proximity of words")
+def _(files: Files, rng: Rng) -> Files | None:
+    return guarantee(files, "proximity", lambda one: one.update(on="disease"))

@@ -5,6 +5,7 @@ REGISTERED = (
     ("init", "Profile a table and write sfumato.toml with suggested roles as comments."),
     ("profile", "How identifying each column is, which roles suit it, and why."),
     ("risk", "How likely records are found: three attackers, distribution, columns; of a table or a package."),
+    ("advise", "Which parameters of a model a table can meet at all, and what they cost each other."),
     ("hierarchy", "How columns become coarser: levels and their sizes; try, watch and write hierarchies."),
     ("search", "Compare methods and lattice nodes by loss, risk and error; resumes; draws the lattice."),
     ("publish", "Make a release that meets every requirement, verify its bytes, put it in place."),

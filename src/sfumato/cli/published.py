@@ -111,6 +111,16 @@ RISK = {
     ),
     "notes": listed(TEXT),
 }
+ADVICE = {
+    "column": TEXT,
+    "n_rows": COUNT,
+    "relative": FLAG,
+    "achievable": {**maybe(FLAG), "description": "The asked pair; null: ε or m was not asked."},
+    "largest_m": maybe(COUNT),
+    "maxsize": maybe(COUNT),
+    "epsilon_supremum": {**NUMBER, "description": "ε must be below; null: every ε will do, or no m was asked."},
+    "frontier": listed(record({"m": COUNT, "epsilon_supremum": NUMBER, "risk": NUMBER})),
+}
 CANDIDATE = record(
     {
         **dict.fromkeys(("rank", "suppressed", "groups"), COUNT),
@@ -186,6 +196,7 @@ PRINTED: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "figures": ("sfumato measure --json", record({"package": TEXT, "figures": listed(FIGURE)})),
     "risk": ("sfumato risk --json", record(RISK)),
+    "advice": ("sfumato advise proximity --json", record(ADVICE)),
     "doctor": ("sfumato doctor --json", record(DOCTOR)),
     "demo": ("sfumato demo --json", record({"output": TEXT, "questions": listed(ANYTHING)})),
 }

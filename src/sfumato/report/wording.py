@@ -49,6 +49,11 @@ WORDS: Mapping[str, Words] = {
         "No value is more frequent in a group than in the whole table by more than the share beta of it.",
         "That a value is rarer in a group, or absent, is not hidden.",
     ),
+    "proximity": Words(
+        "Around every number in a group lie at most one m-th of the group's persons, up to the distance epsilon on "
+        "both sides (e1 below, e2 above): nobody is placed in so short an interval with more than 1/m.",
+        "Longer intervals can be near certain, and values that differ by more may still mean nearly the same.",
+    ),
     "average-risk": Words(
         "Whoever guesses which row is a person's is right in at most the share threshold of all rows, on average.",
         "Single rows can be at a higher risk, up to rows that are certain to be found.",
@@ -60,6 +65,19 @@ WORDS: Mapping[str, Words] = {
     "population-uniqueness": Words(
         "By a statistical estimate, at most the share threshold of the population is unique in it.",
         "It is an estimate: it says nothing about a single person, and needs an evenly drawn sample.",
+    ),
+    "ke-anonymity": Words(
+        "In every group the sensitive column has at least k different values, and the largest is at least e above the "
+        "smallest.",
+        "Nearly all of a group's values may lie close together, so that a person's is known to be in a short interval.",
+    ),
+    "variance-control": Words(
+        "In every group the numbers of the sensitive column have at least the variance t.",
+        "One number far away is enough for that: all others may be nearly or fully the same.",
+    ),
+    "m-uniqueness": Words(
+        "Every group has at least m persons, and no two of them have the same value of the sensitive column.",
+        "Values may differ and still be nearly the same; nothing is promised of several releases compared.",
     ),
     "k-map": Words(
         "At least k persons of the population fit every row, counted in a table of it or estimated.",

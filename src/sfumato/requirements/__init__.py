@@ -20,6 +20,10 @@ REGISTERED = (
     "sfumato.requirements.average_risk:AverageRisk",
     "sfumato.requirements.sample_uniqueness:SampleUniqueness",
     "sfumato.requirements.population_uniqueness:PopulationUniqueness",
+    "sfumato.requirements.ke_anonymity:KE",
+    "sfumato.requirements.variance_control:VarianceControl",
+    "sfumato.requirements.m_uniqueness:MUnique",
+    "sfumato.requirements.proximity:Proximity",
 )
 
 

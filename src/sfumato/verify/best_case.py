@@ -8,12 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.verify.models import READINGS, Unknown, fraction
+from sfumato.verify.models_of_numbers import OF_NUMBERS, possible
 from sfumato.verify.models_of_risk import FIGURES, check_ranges
 from sfumato.verify.promises import Judged, reached_keys
 
 SLACK = 1 + Fraction(1, 10**9)
 """Figures of what was achieved are floats."""
-AT_LEAST = ("k", "l", "low")
+AT_LEAST = ("k", "l", "low", "m")
 AT_MOST = ("t", "alpha", "c", "threshold", "delta", "beta", "high")
 
 
@@ -29,12 +30,10 @@ def contradicted(judged: Judged, one: Mapping[str, Any]) -> bool:
         return True
     loose = {key: fraction(told[key]) for key in told}
     for key, value in loose.items():
-        if key in AT_LEAST and value * SLACK < fraction(parameters[key]):
+        at_least = key in AT_LEAST or model in OF_NUMBERS
+        if at_least and value * SLACK < fraction(parameters[key]):
             return True
-        if (
-            key in ("t", "alpha", "c", "threshold", "delta", "beta", "high")
-            and value > fraction(parameters[key]) * SLACK
-        ):
+        if not at_least and key in AT_MOST and value > fraction(parameters[key]) * SLACK:
             return True
     asked = _possible(judged, model, parameters, Fraction(1))
     return not (asked and _possible(judged, model, {**parameters, **loose}, SLACK))
@@ -51,8 +50,12 @@ def _possible(judged: Judged, model: str, parameters: Mapping[str, Any], slack: 
     if model == "alpha-k":
         alpha, k = fraction(parameters["alpha"]), fraction(parameters["k"])
         return Fraction(1, fewest) <= alpha * slack <= slack and min(judged.alike) >= k >= 1
+    if model in OF_NUMBERS:
+        return possible(judged.groups, judged.sizes, {"model": model, "parameters": parameters}, slack)
     if model == "t-closeness":
         return _least_t(judged, parameters.get("distance", "equal")) <= fraction(parameters["t"]) * slack <= slack
+    if model == "proximity":
+        return min(judged.sizes) * slack >= fraction(parameters["m"]) >= 1
     return _risk_possible(judged, model, parameters, slack)
 
 

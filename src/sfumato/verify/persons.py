@@ -17,6 +17,7 @@ from sfumato.verify.best_case import contradicted
 from sfumato.verify.cells import Cells
 from sfumato.verify.containment import Matched
 from sfumato.verify.models import Group, Unknown, fraction
+from sfumato.verify.models_of_numbers import OF_NUMBERS
 from sfumato.verify.promises import (
     Judged,
     check_promises,
@@ -93,7 +94,7 @@ def _judged(persons: Persons, one: Mapping[str, Any], check: str) -> Finding:
 def _fails_surely(persons: Persons, one: Mapping[str, Any]) -> bool:
     """A group whose rows are all known fails on its own."""
     model = one["model"]
-    if model not in ("l-diversity", "alpha-k", "t-closeness") or not persons.sure.any():
+    if model not in ("l-diversity", "alpha-k", "t-closeness", *OF_NUMBERS) or not persons.sure.any():
         return False
     if model == "t-closeness" and persons.cells.n_suppressed:
         return False

@@ -11,6 +11,9 @@ from typing import Any
 from sfumato.contracts import Finding
 from sfumato.verify.cells import Cells
 from sfumato.verify.models import Group, Unknown, distance_of, fraction, l_holds, l_reached, share_of
+from sfumato.verify.models_of_numbers import FIGURES as FIGURES_OF_NUMBERS
+from sfumato.verify.models_of_numbers import OF_NUMBERS, of_numbers
+from sfumato.verify.models_of_proximity import of_proximity
 from sfumato.verify.models_of_risk import FIGURES, OF_SHARES, OF_SIZES, of_shares, of_sizes, plausible, undecidable
 from sfumato.verify.wildcard import k_wildcard
 
@@ -127,7 +130,8 @@ def reached_keys(model: str, parameters: Mapping[str, Any]) -> set[str]:
     """The figures that go with a promise."""
     if model == "l-diversity":
         return {"l", "c"} if parameters.get("kind") == "recursive" else {"l"}
-    return {"alpha-k": {"alpha", "k"}, "t-closeness": {"t"}, **FIGURES}.get(model, {"k"})
+    of_values = {"alpha-k": {"alpha", "k"}, "t-closeness": {"t"}, "proximity": {"m"}}
+    return {**of_values, **FIGURES, **FIGURES_OF_NUMBERS}.get(model, {"k"})
 
 
 def judge_one(judged: Judged, one: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
@@ -149,8 +153,12 @@ def judge_one(judged: Judged, one: Mapping[str, Any]) -> tuple[bool, dict[str, A
         kind = parameters.get("distance", "equal")
         t = distance_of(judged.groups, judged.total, kind, judged.order, judged.levels)
         return t <= fraction(parameters["t"]) <= 1, {"t": t}
+    if model == "proximity":
+        return of_proximity(judged.groups, judged.sizes, parameters)
     if model in OF_SHARES:
         return of_shares(judged.groups, judged.total, one)
+    if model in OF_NUMBERS:
+        return of_numbers(judged.groups, judged.sizes, one)
     if model in OF_SIZES:
         return of_sizes(judged.alike, one)
     raise Unknown("a model")
