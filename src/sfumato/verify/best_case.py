@@ -28,6 +28,8 @@ def contradicted(judged: Judged, one: Mapping[str, Any]) -> bool:
     model, parameters, told = one["model"], one["parameters"], one["achieved"]
     if set(told) != reached_keys(model, parameters):
         return True
+    if model in FIGURES:
+        check_ranges(model, parameters)
     loose = {key: fraction(told[key]) for key in told}
     for key, value in loose.items():
         at_least = key in AT_LEAST or model in OF_NUMBERS
@@ -67,7 +69,6 @@ def _risk_possible(judged: Judged, model: str, parameters: Mapping[str, Any], sl
         return Fraction(least[model], rows) <= fraction(parameters["threshold"]) * slack <= slack
     if model not in FIGURES:
         raise Unknown("a model")
-    check_ranges(model, parameters)
     return True
 
 

@@ -48,7 +48,7 @@ def check_ranges(model: str, parameters: Parameters) -> None:
     if any(not low <= known[key] <= high for key, (low, high) in RANGES.items() if key in known):
         raise Unknown("a parameter out of its range")
     words = WORDS.get(model)
-    if words is not None and parameters[words[0]] not in words[1] and not _by_table(model, parameters):
+    if words is not None and not _by_table(model, parameters) and parameters[words[0]] not in words[1]:
         raise Unknown("a reading")
     whole = [known["k"]] if model == "k-map" else []
     size = parameters.get("population", parameters.get("population_size", "table"))
