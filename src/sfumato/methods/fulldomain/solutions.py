@@ -106,7 +106,7 @@ class Solutions:
 
     @cached_property
     def minimal(self) -> tuple[Candidate, ...]:
-        """All minimal nodes: allowed ones below which, one level of one column finer, no node is allowed."""
+        """All minimal nodes: allowed ones with no finer node that is allowed."""
         return tuple(self.candidate(self.nodes.at(node)) for node in minimal_nodes(self.nodes))
 
     @cached_property
