@@ -114,7 +114,7 @@ def _parquet(path: Path) -> Columns:
     def column(name: str) -> pa.ChunkedArray:
         kept = [name] if kind_of_column(file.schema_arrow.field(name).type, name) == "text" else None
         try:
-            # Column by column from one file: the reader for whole data sets takes longer to load than a small file to read.
+            # The reader for whole data sets takes longer to load than a small file to read.
             found = pq.ParquetFile(path, read_dictionary=kept).read(columns=[name]).column(name)
             # Damaged bytes can decode to texts that are no UTF-8 or to places beyond a dictionary.
             found.validate(full=True)
